@@ -1,0 +1,138 @@
+"""What all models of a case share, and the small vocabulary their fields are written in."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import keyword
+import re
+import signal
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, ClassVar
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
+from pydantic_core import PydanticCustomError
+
+
+class Model(BaseModel):
+    """A frozen model without room for unknown keys.
+
+    `misplaced` maps keys an author may try here to the advice he gets for it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True
+    )
+    misplaced: ClassVar[dict[str, str]] = {}
+
+
+def refuse(expected: str, *, hint: str = "", at: tuple[int, ...] = ()) -> PydanticCustomError:
+    """An error that says what was expected; `at` leads further down, into a nested list."""
+    return PydanticCustomError(
+        "refused", "expected {expected}", {"expected": expected, "hint": hint, "at": at}
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``did you mean `x`?``, or "" when nothing is near."""
+    folded = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word[:100].lower(), folded, n=1)
+    return f"did you mean `{folded[near[0]]}`?" if near else ""
+
+
+def _one_of(words: Iterable[str], what: str) -> Callable[[str], str]:
+    known = tuple(words)
+
+    def check(word: str) -> str:
+        if word not in known:
+            raise refuse(what, hint=did_you_mean(word, known))
+        return word
+
+    return check
+
+
+def _specifier(text: str) -> str:
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier as error:
+        raise refuse(f'a PEP 440 specifier, such as ">=0.25,<0.28" ({error})') from None
+    if not text.strip():
+        raise refuse('a PEP 440 specifier, such as ">=0.25"', hint="leave the key out for any")
+    return text
+
+
+def _regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise refuse(f"a regular expression that compiles ({error})") from None
+    return text
+
+
+def _expression(text: str) -> str:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        where = f"line {error.lineno}, column {error.offset}"
+        raise refuse(f"a Python expression ({error.msg}, {where} of it)") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise refuse(f"a Python expression ({error or type(error).__name__})") from None
+    return text
+
+
+def _dotted(name: str) -> str:
+    parts = name.split(".")
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+        raise refuse("a dotted name under `tvm`, such as relax.transform.FuseOps")
+    if parts[0] == "tvm":
+        raise refuse("a dotted name under `tvm`", hint=f"leave `tvm.` out: {name[4:] or '...'}")
+    return name
+
+
+def _identifier(name: str) -> str:
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise refuse("a Python identifier")
+    return name
+
+
+def _error_class(name: str) -> str:
+    if not name.isidentifier():
+        raise refuse(
+            "the name of an exception class, such as ValueError",
+            hint="the class alone, without its module" if "." in name else "",
+        )
+    return name
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise refuse("a text that is not empty")
+    return text
+
+
+DTYPES = (
+    *("bool", "float16", "float32", "float64", "bfloat16"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("int4", "uint4", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+    *("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+)
+SIGNALS = tuple(name for name in signal.Signals.__members__)
+
+Int = Annotated[int, Strict()]
+Float = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Bool = Annotated[bool, Strict()]
+Dim = Annotated[int, Strict(), Field(ge=0, lt=2**63)]
+Shape = tuple[Dim, ...]
+
+Text = Annotated[str, AfterValidator(_text)]
+VersionSpec = Annotated[str, AfterValidator(_specifier)]
+Regex = Annotated[str, AfterValidator(_regex)]
+PythonExpression = Annotated[str, AfterValidator(_expression)]
+DottedName = Annotated[str, AfterValidator(_dotted)]
+Identifier = Annotated[str, AfterValidator(_identifier)]
+ErrorClass = Annotated[str, AfterValidator(_error_class)]
+DType = Annotated[str, AfterValidator(_one_of(DTYPES, "a dtype, such as float32"))]
+SignalName = Annotated[str, AfterValidator(_one_of(SIGNALS, "a signal's name, such as SIGSEGV"))]
+Target = str | dict[str, Any]

@@ -1,0 +1,208 @@
+"""A case, as the rest of the harness sees it: complete, checked, without shorthand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from pydantic import Field
+
+from harness.case.args import (
+    ArangeArg,
+    Arg,
+    FullArg,
+    NumberArg,
+    RandomArg,
+    ResultOf,
+    ShapeArg,
+    TensorArg,
+    TensorSpec,
+    TupleArg,
+)
+from harness.case.base import Float, Int, Model, PythonExpression
+from harness.case.patterns import Pattern
+from harness.case.versions import satisfies
+
+STAGES = ("load", "input", "pass", "well_formed", "build", "vm", "run", "exit")
+
+
+class ModuleText(Model):
+    """TVMScript; `line` is where its first line stands in the case file, counted from 1."""
+
+    text: str
+    line: int = 1
+
+
+class Builder(Model):
+    """A Python function that returns the IRModule; `file` is absolute."""
+
+    file: Path
+    function: str
+
+
+class New(Model):
+    """An object made by calling a name under `tvm`; `args` as those of a pass."""
+
+    name: str
+    args: dict[str, Any] | tuple[Any, ...] = ()
+
+
+class PassSpec(Model):
+    """A pass by its name under `tvm`.
+
+    `args` are keyword (a dict) or positional arguments: plain values, tensor specs or `New`.
+    `under` may hold ``target``, the target scope the pass runs in.
+    """
+
+    name: str
+    args: dict[str, Any] | tuple[Any, ...] = Field(default_factory=dict)
+    under: dict[str, Any] = Field(default_factory=dict)
+    line: int = 0
+
+
+class BuildSpec(Model):
+    """How to build; not `enabled` means stop after `well_formed`."""
+
+    enabled: bool = True
+    with_: Literal["auto", "relax.build", "tvm.compile", "tirx.build"] = "auto"
+    target: str | dict[str, Any] = "llvm"
+    pipeline: Literal["default", "target", "none"] | tuple[PassSpec, ...] = "default"
+    exec_mode: Literal["bytecode", "compiled"] = "bytecode"
+    opt_level: int | None = None
+    config: dict[str, Any] = Field(default_factory=dict)
+    disabled_pass: tuple[str, ...] = ()
+    required_pass: tuple[str, ...] = ()
+
+
+class NoCheck(Model):
+    """The call has to return; its value is not looked at."""
+
+
+class Expression(Model):
+    """Python over ``np`` and the function's parameters by name."""
+
+    text: PythonExpression
+
+
+Check = Union[Expression, TensorSpec]  # noqa: UP007
+
+
+class Call(Model):
+    """One call of a function of the module.
+
+    `equals` given as a dict checks what a PrimFunc writes in place, parameter by parameter.
+    `same_as_input` holds the value against the same call on the module before the passes.
+    """
+
+    function: str
+    args: tuple[Arg, ...] = ()
+    equals: NoCheck | Check | dict[str, Check] = NoCheck()
+    same_as_input: bool = False
+    rtol: float = 1e-5
+    atol: float = 1e-6
+    line: int = 0
+
+
+class TextCheck(Model):
+    """Something the IR text after the last pass contains, or lacks."""
+
+    kind: Literal["contains", "lacks"]
+    text: str
+
+
+class ArmExpect(Model):
+    """What one arm does: the stages that are named. An empty dict means all ok."""
+
+    stages: dict[str, Pattern] = Field(default_factory=dict)
+    because: str = ""
+    line: int = 0
+
+
+class VersionedExpect(Model):
+    """What both arms do on the releases that `tvm` and `ffi` speak of; "" means any."""
+
+    tvm: str = ""
+    ffi: str = ""
+    arms: dict[str, ArmExpect]
+
+
+class Limits(Model):
+    """Limits of a whole arm."""
+
+    seconds: Float = Field(default=60.0, gt=0)
+    memory_mb: Int = Field(default=4096, ge=768)
+
+
+class Contrast(Model):
+    """A sibling run that must hold too, as a case of its own."""
+
+    title: str
+    case: Case
+
+
+class Case(Model):
+    """One bug, one file. `id` is its path without ``repros/`` and ``.yaml``."""
+
+    id: str
+    path: Path
+    title: str
+    issue: tuple[str, ...] = ("unreported",)
+    tags: tuple[str, ...] = ()
+    tvm: str = ""
+    ffi: str = ""
+    notes: str = ""
+    module: ModuleText | Builder
+    passes: tuple[PassSpec, ...] = ()
+    fix: str = ""
+    build: BuildSpec = BuildSpec()
+    run: tuple[Call, ...] = ()
+    after: tuple[TextCheck, ...] = ()
+    expect: tuple[VersionedExpect, ...]
+    contrasts: tuple[Contrast, ...] = ()
+    requires: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    repeat: int = 1
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """``stock``, and ``fixed`` when the case names a fix."""
+        return ("stock", "fixed") if self.fix else ("stock",)
+
+    def expectation(self, tvm: str, ffi: str) -> VersionedExpect | None:
+        """The first expectation that speaks of this pair of versions, if any."""
+        for one in self.expect:
+            if satisfies(one.tvm, tvm) and satisfies(one.ffi, ffi):
+                return one
+        return None
+
+
+Contrast.model_rebuild()
+
+__all__ = [
+    "STAGES",
+    "ArangeArg",
+    "Arg",
+    "ArmExpect",
+    "BuildSpec",
+    "Builder",
+    "Call",
+    "Case",
+    "Check",
+    "Contrast",
+    "Expression",
+    "FullArg",
+    "Limits",
+    "ModuleText",
+    "New",
+    "NoCheck",
+    "NumberArg",
+    "PassSpec",
+    "RandomArg",
+    "ResultOf",
+    "ShapeArg",
+    "TensorArg",
+    "TensorSpec",
+    "TextCheck",
+    "TupleArg",
+    "VersionedExpect",
+]
