@@ -90,12 +90,13 @@ class End:
 class FixState:
     """What installing the fix did in the child.
 
-    ``applied`` False means that there was nothing to patch on this TVM, or that the patch never
-    came into play; `detail` says which.
+    `applied` False means that there was nothing to patch on this TVM; `detail` says what was
+    looked for. `used` counts the calls that reached the fix.
     """
 
     name: str
     applied: bool
+    used: int = 0
     detail: str = ""
 
 
@@ -120,6 +121,8 @@ class ArmTrace:
         Names of the module's functions after the last pass, sorted; None when not reached.
     fix : FixState or None
         None in arm ``stock``.
+    ir : (str, str) or None
+        IR text before and after the pass that a run was asked to show.
     seconds : float
         Wall clock of the whole arm, parsing included in the first arm only.
     """
@@ -132,6 +135,7 @@ class ArmTrace:
     stderr: str = ""
     globals: tuple[str, ...] | None = None
     fix: FixState | None = None
+    ir: tuple[str, str] | None = None
     seconds: float = 0.0
 
 

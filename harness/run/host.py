@@ -1,0 +1,237 @@
+"""The parent's handles on processes: the fork server, and the children it makes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+from harness.run import wire
+from harness.run.capture import Capture
+from harness.run.trace import End, Stopped, TvmInfo
+from harness.run.transcript import Transcript
+
+# Import of TVM on a cold, busy machine.
+STARTUP_SECONDS = 120.0
+# What a process that was told to end gets before it is ended.
+GRACE_SECONDS = 3.0
+_CHUNK = 1 << 16
+
+
+class ServerError(Exception):
+    """The fork server cannot start, or has gone; the text says what it printed."""
+
+
+def _module_environment() -> dict[str, str]:
+    # The harness's own kernels are small: a pool of BLAS threads only costs address space.
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+
+
+class Server:
+    """The fork server process, from the parent's side.
+
+    A `cold` server never imports TVM: each of its children does so for itself.
+
+    Raises
+    ------
+    ServerError
+        When TVM cannot be imported.
+    """
+
+    def __init__(self, cold: bool = False) -> None:
+        ours, theirs = socket.socketpair()
+        self.control = ours
+        self.cold = cold
+        self.errors = Capture()
+        with theirs:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "harness.run.server",
+                    str(theirs.fileno()),
+                    *(["--cold"] if cold else []),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=_module_environment(),
+                # Ctrl-C at the terminal is the parent's to handle.
+                start_new_session=True,
+            )
+        try:
+            self.info = None if cold else self._greeting()
+        except BaseException:
+            self.close()
+            raise
+        assert self.process.stderr is not None
+        os.set_blocking(self.process.stderr.fileno(), False)
+
+    def _greeting(self) -> TvmInfo:
+        self.control.settimeout(STARTUP_SECONDS)
+        data = b""
+        try:
+            while not data.endswith(b"\n"):
+                chunk = self.control.recv(_CHUNK)
+                if not chunk:
+                    break
+                data += chunk
+        except TimeoutError:
+            raise ServerError(f"TVM was not imported in {STARTUP_SECONDS:.0f} s") from None
+        self.control.settimeout(None)
+        if not data.endswith(b"\n"):
+            assert self.process.stderr is not None
+            self.errors.feed(self.process.stderr.read())
+            lines = self.errors.text().strip().splitlines()
+            raise ServerError(lines[-1] if lines else "the fork server ended without a word")
+        return TvmInfo(**json.loads(data))
+
+    @property
+    def fds(self) -> tuple[int, int]:
+        """What becomes readable when the server prints, or goes."""
+        assert self.process.stderr is not None
+        return self.control.fileno(), self.process.stderr.fileno()
+
+    def alive(self) -> bool:
+        """Take what the server printed; False when it has gone."""
+        control, stderr = self.fds
+        while select.select([stderr], [], [], 0)[0]:
+            data = os.read(stderr, _CHUNK)
+            if not data:
+                return False
+            self.errors.feed(data)
+        return not select.select([control], [], [], 0)[0]
+
+    def close(self) -> None:
+        """End the server and, through it, all that it forked."""
+        self.control.close()
+        try:
+            self.process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
+
+class Child:
+    """One forked process: what it says, prints, and how it ends.
+
+    Parameters
+    ----------
+    via : socket
+        Control socket of the process that forks it.
+    request : Load, Arm or Alone
+    seconds : float
+        Time limit, from the first record on.
+    startup : float
+        What it may take on top until then (s).
+    """
+
+    def __init__(
+        self, via: socket.socket, request: wire.Fork, seconds: float, startup: float = 0.0
+    ) -> None:
+        self.key = request.key
+        self.via = via
+        self.transcript = Transcript(request.token)
+        self.out, self.err = Capture(), Capture()
+        self.seconds = seconds
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds + startup
+        self.killed_at: float | None = None
+        self.ended: dict[str, Any] | None = None
+        self.control, control = socket.socketpair()
+        pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(4)]
+        theirs = (control.fileno(), *(write for _, write in pipes))
+        try:
+            wire.send(via, request, theirs)
+        finally:
+            control.close()
+            for _, write in pipes:
+                os.close(write)
+        self._records, self._status, self._out, self._err = (read for read, _ in pipes)
+        for fd in self.fds:
+            os.set_blocking(fd, False)
+        self.open = set(self.fds)
+
+    @property
+    def fds(self) -> tuple[int, ...]:
+        return (self._records, self._status, self._out, self._err)
+
+    @property
+    def next_limit(self) -> float:
+        """When something has to be done about it, on the monotonic clock."""
+        return self.deadline if self.killed_at is None else self.killed_at + GRACE_SECONDS
+
+    def read(self, fd: int) -> None:
+        """Take what is there on one descriptor."""
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self.open.discard(fd)
+            return
+        if fd == self._records:
+            if not self.transcript.started:
+                self.deadline = time.monotonic() + self.seconds
+            self.transcript.feed(data)
+        elif fd == self._out:
+            self.out.feed(data)
+        elif fd == self._err:
+            self.err.feed(data)
+        elif self.ended is None:
+            self._take_status(data)
+
+    def _take_status(self, data: bytes) -> None:
+        with contextlib.suppress(ValueError):
+            status = json.loads(data.splitlines()[0])
+            if isinstance(status, dict):
+                self.ended = status
+
+    def drain(self) -> None:
+        """After the end: take what still stands in the pipes. What a stray adds is not waited for.
+
+        A pipe holds at most 1 MiB, so the number of reads is bounded too.
+        """
+        for fd in (self._records, self._out, self._err):
+            for _ in range(1 << 20 // _CHUNK):
+                if fd not in self.open or not select.select([fd], [], [], 0)[0]:
+                    break
+                self.read(fd)
+
+    def kill(self) -> None:
+        """Ask the process that forked it to end it, because its time is over."""
+        self.killed_at = time.monotonic()
+        with contextlib.suppress(OSError):
+            wire.send(self.via, wire.Kill(self.key))
+
+    def end(self) -> End:
+        """How it ended; only once `ended` is set."""
+        stopped = Stopped.TIME if self.killed_at is not None else Stopped.ITSELF
+        status = self.ended or {}
+        code, signal = status.get("code"), status.get("signal")
+        return End(
+            stopped,
+            code if isinstance(code, int) else None,
+            signal if isinstance(signal, str) else None,
+            final=self.transcript.final,
+        )
+
+    def close(self) -> None:
+        self.control.close()
+        for fd in self.fds:
+            os.close(fd)
+
+
+def fresh_token() -> str:
+    """What opens the records of one child."""
+    return secrets.token_hex(8)

@@ -1,0 +1,176 @@
+"""Jobs on one module, one behind the other, and the processes that serve them."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.case import Case
+from harness.run import host, wire
+from harness.run.host import Child
+from harness.run.trace import ArmTrace, End, Stopped
+
+# Device runtimes that do not survive a fork: their children import TVM for themselves.
+_UNFORKABLE = frozenset({"cuda", "rocm", "opencl", "vulkan", "metal", "hexagon", "webgpu"})
+_CLEAN = End(Stopped.ITSELF, code=0, final=True)
+_keys = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of one arm of one case; `show` as in `wire.Arm`."""
+
+    case: Case
+    arm: str
+    show: int = wire.ALL_STAGES
+
+
+Outcome = tuple[Job, ArmTrace]
+
+
+class Lane:
+    """Takes its jobs through a loader and its arms.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        All on the same module.
+    server : callable
+        Gives the control socket of the server, hot or (True) cold.
+    spawn : bool
+        Import TVM anew for each job.
+    """
+
+    def __init__(
+        self, jobs: Sequence[Job], server: Callable[[bool], host.Server], spawn: bool
+    ) -> None:
+        self.jobs = deque(jobs)
+        self._server = server
+        self._spawn = spawn or any(_target_kind(job.case) in _UNFORKABLE for job in jobs)
+        self._loader: Child | None = None
+        self._arm: Child | None = None
+        self._load_counted = False
+
+    def children(self) -> list[Child]:
+        return [child for child in (self._loader, self._arm) if child is not None]
+
+    def advance(self) -> None:
+        """Start what comes next: the loader, or the next arm. Raises OSError: no server."""
+        if not self.jobs or self._arm is not None:
+            return
+        job = self.jobs[0]
+        case, key, token = job.case, next(_keys), host.fresh_token()
+        if self._spawn:
+            alone = wire.Alone(key, token, case, job.arm, job.show)
+            control = self._server(True).control
+            self._arm = Child(control, alone, case.limits.seconds, host.STARTUP_SECONDS)
+        elif self._loader is None:
+            load = wire.Load(key, token, case)
+            self._loader = Child(self._server(False).control, load, case.limits.seconds)
+            self._load_counted = False
+        elif self._loader.transcript.loaded:
+            self._loader.deadline = float("inf")  # from now on the arms have limits
+            arm = wire.Arm(key, token, case, job.arm, job.show)
+            self._arm = Child(self._loader.control, arm, case.limits.seconds)
+
+    def settle(self) -> Iterator[Outcome]:
+        """Hand out what has ended."""
+        loader, arm = self._loader, self._arm
+        loader_ended = loader is not None and loader.ended is not None
+        if arm is not None and arm.ended is not None:
+            yield self._finish(arm.end())
+        elif arm is not None and loader is not None and loader_ended:
+            # An arm that takes its loader along is judged by what it did to it.
+            yield self._finish(loader.end())
+        if loader is not None and loader_ended:
+            if not loader.transcript.loaded:
+                yield from self._fail_to_load(loader)
+            loader.close()
+            self._loader = None
+
+    def enforce_time(self, now: float) -> bool:
+        """Kill what is over its time; False when only killing the server can help."""
+        for child in self.children():
+            if child.ended is not None or now < child.next_limit:
+                continue
+            if child.killed_at is None:
+                child.kill()
+            elif child is self._arm and self._loader and self._loader.killed_at is None:
+                self._loader.kill()  # it does not answer: end the two of them
+            elif now > child.killed_at + 3 * host.GRACE_SECONDS:
+                return False
+        return True
+
+    def lose(self, end: End) -> Iterator[Outcome]:
+        """The server died with this lane alone on it: its current job did that."""
+        if self._arm is not None:
+            yield self._finish(end)
+        elif self._loader is not None and self.jobs:
+            job = self.jobs.popleft()
+            yield job, _load_trace(self._loader, job.arm, end)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the processes: they end when their control socket closes."""
+        for child in self.children():
+            if child.ended is None:
+                child.kill()
+            child.close()
+        self._loader = self._arm = None
+
+    def _finish(self, end: End) -> Outcome:
+        arm, loader = self._arm, self._loader
+        assert arm is not None
+        arm.drain()
+        job, told = self.jobs.popleft(), arm.transcript
+        steps, started = tuple(told.steps), arm.started
+        if loader is not None:
+            steps = (*loader.transcript.steps, *steps)
+            if not self._load_counted:
+                started = loader.started
+                self._load_counted = True
+        if told.loaded is False and end.code == 0:
+            end = _CLEAN  # it could not load, said so, and went
+        trace = ArmTrace(
+            job.arm,
+            steps,
+            end,
+            dict(told.absent),
+            arm.out.text(),
+            arm.err.text(),
+            told.globals,
+            told.fix,
+            told.ir,
+            time.monotonic() - started,
+        )
+        arm.close()
+        self._arm = None
+        return job, trace
+
+    def _fail_to_load(self, loader: Child) -> Iterator[Outcome]:
+        loader.drain()
+        end = _CLEAN if loader.transcript.loaded is False else loader.end()
+        while self.jobs:
+            job = self.jobs.popleft()
+            yield job, _load_trace(loader, job.arm, end)
+
+
+def _load_trace(loader: Child, arm: str, end: End) -> ArmTrace:
+    return ArmTrace(
+        arm,
+        tuple(loader.transcript.steps),
+        end,
+        stdout=loader.out.text(),
+        stderr=loader.err.text(),
+        seconds=time.monotonic() - loader.started,
+    )
+
+
+def _target_kind(case: Case) -> str:
+    target = case.build.target
+    if isinstance(target, str):
+        return target.split(maxsplit=1)[0] if target.strip() else ""
+    return str(target.get("kind", ""))

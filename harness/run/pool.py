@@ -1,0 +1,135 @@
+"""Runs arms in child processes, several at a time, and hands out what was seen of each."""
+
+from __future__ import annotations
+
+import select
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from harness.run.host import Child, Server
+from harness.run.lane import Job, Lane, Outcome
+from harness.run.trace import End, Stopped, TvmInfo
+
+Isolation = Literal["fork", "spawn"]
+
+
+class Pool:
+    """A fork server and up to `jobs` lanes at work. A context manager.
+
+    Parameters
+    ----------
+    jobs : int
+        How many groups of jobs run at the same time.
+    isolation : {"fork", "spawn"}
+        ``spawn`` imports TVM anew for each arm; cases for devices that do not survive a fork get
+        that in any case.
+
+    Raises
+    ------
+    ServerError
+        When TVM cannot be imported, on entry; or when the server cannot be started again.
+    """
+
+    def __init__(self, jobs: int = 1, isolation: Isolation = "fork") -> None:
+        self._limit = max(1, jobs)
+        self._isolation = isolation
+        self._servers: dict[bool, Server] = {}  # by: cold
+        self._info: TvmInfo | None = None
+
+    def __enter__(self) -> Pool:
+        self._info = self._server(False).info
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._servers:
+            self._servers.popitem()[1].close()
+
+    @property
+    def info(self) -> TvmInfo:
+        """The TVM that the children run."""
+        assert self._info is not None, "enter the pool first"
+        return self._info
+
+    def run(self, groups: Iterable[Sequence[Job]]) -> Iterator[Outcome]:
+        """Run all jobs; yield each with its trace, as they end.
+
+        The jobs of a group have the same module: it is parsed once, and they run one behind the
+        other. Groups run side by side.
+        """
+        spawn = self._isolation == "spawn"
+        waiting = deque(Lane(group, self._server, spawn) for group in groups)
+        active: list[Lane] = []
+        # Lanes that lost their server: they run one at a time, so that the culprit is known.
+        suspects: deque[Lane] = deque()
+        try:
+            while waiting or active or suspects:
+                while waiting and not suspects and len(active) < self._limit:
+                    active.append(waiting.popleft())
+                if suspects and not active:
+                    active.append(suspects.popleft())
+                lost = self._turn(active)
+                for lane in active:
+                    yield from lane.settle()
+                if lost is not None:
+                    yield from _blame(active, suspects, lost)
+                active = [lane for lane in active if lane.jobs or lane.abandon()]
+        finally:
+            for lane in active:
+                lane.abandon()
+
+    def _server(self, cold: bool) -> Server:
+        if cold not in self._servers:
+            self._servers[cold] = Server(cold)
+        return self._servers[cold]
+
+    def _turn(self, active: list[Lane]) -> End | None:
+        """Start what can start, wait for news, take it in; tells when a server was lost."""
+        try:
+            for lane in active:
+                lane.advance()
+        except OSError:
+            pass  # a server has gone: seen below
+        self._wait([child for lane in active for child in lane.children()])
+        now = time.monotonic()
+        for lane in active:
+            if not lane.enforce_time(now):
+                for server in self._servers.values():
+                    server.process.kill()
+        for cold, server in list(self._servers.items()):
+            if not server.alive():
+                server.close()
+                del self._servers[cold]
+                return _end_of(server.process.returncode)
+        return None
+
+    def _wait(self, children: list[Child]) -> None:
+        """Sleep until somebody says something or a time limit runs out."""
+        poll = select.poll()
+        owners = {fd: child for child in children for fd in child.open}
+        for fd in [*owners, *(fd for server in self._servers.values() for fd in server.fds)]:
+            poll.register(fd, select.POLLIN)
+        now = time.monotonic()
+        patience = min((child.next_limit - now for child in children), default=0.0)
+        for fd, _ in poll.poll(min(max(patience, 0.0), 60.0) * 1000 + 1):
+            if fd in owners:
+                owners[fd].read(fd)
+
+
+def _end_of(returncode: int) -> End:
+    if returncode < 0:
+        return End(Stopped.ITSELF, signal=signal.Signals(-returncode).name)
+    return End(Stopped.ITSELF, code=returncode)
+
+
+def _blame(active: list[Lane], suspects: deque[Lane], end: End) -> Iterator[Outcome]:
+    """After the loss of a server: who was alone on it did it; of several, each is tried alone."""
+    if len(active) == 1:
+        yield from active[0].lose(end)
+    for lane in active:
+        lane.abandon()
+        if lane.jobs:
+            suspects.append(lane)
+    active.clear()

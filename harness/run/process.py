@@ -1,0 +1,78 @@
+"""What a child asks of the operating system: limits, its own group, no orphans."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+STACK_BYTES = 8 << 20
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def pin_stack() -> None:
+    """Start this program again under an 8 MiB stack, unless it has one.
+
+    How deep an expression may be before TVM overflows depends on the stack limit, and the kernel
+    reads it at exec; without this the same case would fail on one desk and pass on another.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    allowed = hard == resource.RLIM_INFINITY or hard >= STACK_BYTES
+    if soft != STACK_BYTES and allowed:
+        resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, hard))
+        os.execv(sys.executable, sys.orig_argv)
+
+
+def limit_memory(megabytes: int) -> None:
+    """Bound the address space of this process, now that TVM is imported (MiB)."""
+    wanted = megabytes << 20
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def no_core_dumps() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed when `parent` dies, even if it is killed; at once if it is dead already."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever a child leaves behind, so that it can be ended."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def children() -> set[int]:
+    """Ids of this process's direct children, adopted ones included."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+        except OSError:
+            continue  # the thread ended meanwhile
+    return found
+
+
+def kill_group(pid: int) -> None:
+    """SIGKILL to the group that `pid` leads, and to `pid` should it not lead one yet."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def flush_c_streams() -> None:
+    """Push out what kernels printed through C's stdio; `os._exit` would drop it."""
+    _libc.fflush(None)

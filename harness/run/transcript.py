@@ -1,0 +1,89 @@
+"""From the records of a child to the steps of a trace. Nothing in a record is trusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.run.trace import FixState, Raised, Stage, Step
+
+# Records are small; the largest are IR texts that were asked for.
+_LIMIT = 16 << 20
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What one child has told so far.
+
+    Lines that do not open with the token, or do not parse, are somebody else's noise: ignored.
+    """
+
+    token: str
+    steps: list[Step] = field(default_factory=list)
+    absent: dict[Stage, str] = field(default_factory=dict)
+    globals: tuple[str, ...] | None = None
+    fix: FixState | None = None
+    ir: tuple[str, str] | None = None
+    loaded: bool | None = None
+    final: bool = False
+    started: bool = False
+    _rest: bytes = b""
+    _seen: int = 0
+
+    def feed(self, data: bytes) -> None:
+        self._seen += len(data)
+        if self._seen > _LIMIT:
+            return
+        self.started = True
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        opening = self.token.encode()
+        for line in lines:
+            if line.startswith(opening):
+                self._take(line[len(opening) :])
+
+    def _take(self, line: bytes) -> None:
+        try:
+            record = json.loads(line)
+            self._record(record)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return
+
+    def _record(self, record: dict[str, Any]) -> None:
+        match record:
+            case {"begin": stage, "at": at}:
+                self.steps.append(Step(Stage(stage), str(at) or None))
+            case {"end": end, "seconds": seconds}:
+                begun = self.steps[-1]
+                self.steps[-1] = Step(
+                    begun.stage,
+                    begun.at,
+                    finished=True,
+                    raised=_raised(end.get("raised")),
+                    mismatch=None if "mismatch" not in end else str(end["mismatch"]),
+                    seconds=float(seconds),
+                )
+            case {"absent": stage, "word": word}:
+                self.absent[Stage(stage)] = str(word)
+            case {"globals": names}:
+                self.globals = tuple(str(name) for name in names)
+            case {"fix": state}:
+                self.fix = FixState(
+                    str(state["name"]),
+                    bool(state["applied"]),
+                    int(state["used"]),
+                    str(state["detail"]),
+                )
+            case {"ir": [before, after]}:
+                self.ir = (str(before), str(after))
+            case {"loaded": loaded}:
+                self.loaded = bool(loaded)
+            case {"final": True}:
+                self.final = all(step.finished for step in self.steps)
+
+
+def _raised(record: dict[str, Any] | None) -> Raised | None:
+    if record is None:
+        return None
+    frames = tuple(str(frame) for frame in record["frames"])
+    return Raised(str(record["type"]), str(record["message"]), frames)
