@@ -2,72 +2,160 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+import math
+from typing import Annotated, Any, ClassVar, Union
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
+from typing_extensions import Self
 
-from harness.case.base import Dim, DType, Int, Model, Shape
+from harness.case.base import (
+    TAG,
+    Dim,
+    DType,
+    Int,
+    Model,
+    Number,
+    Shape,
+    refuse,
+    tell_apart,
+)
+from harness.case.elements import check_fits, check_regular, nested_shape
+
+DTYPE = Field(default="float32", description="Element type, float32 by default.")
 
 
 class TensorArg(Model):
-    """``{tensor: [[1, 2], [3, 4]], dtype: float32}``: the elements, as nested lists."""
+    """`{tensor: [[1, 2], [3, 4]], dtype: float32}`: the elements, as nested lists.
 
-    data: Any = Field(alias="tensor")
-    dtype: DType = "float32"
+    With `shape` the elements are given that shape, in row-major order; without, it is that of
+    the lists.
+    """
+
+    key: ClassVar[str] = "tensor"
+
+    data: Annotated[Any, AfterValidator(check_regular)] = Field(validation_alias="tensor")
+    dtype: DType = DTYPE
+    shape: Shape = Field(default_factory=lambda given: nested_shape(given["data"]))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        check_fits(self.data, self.dtype, ("tensor",))
+        _check_size(self.shape, math.prod(nested_shape(self.data)))
+        return self
 
 
 class FullArg(Model):
-    """``{full: 1.5, shape: [2, 3], dtype: float32}``: one value everywhere."""
+    """`{full: 1.5, shape: [2, 3], dtype: float32}`: one value everywhere."""
 
-    value: float | int | bool = Field(alias="full")
+    key: ClassVar[str] = "full"
+
+    value: Number = Field(validation_alias="full")
     shape: Shape
-    dtype: DType = "float32"
+    dtype: DType = DTYPE
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        check_fits(self.value, self.dtype, ("full",))
+        return self
 
 
 class ArangeArg(Model):
-    """``{arange: 6, dtype: float32, shape: [2, 3]}``: 0, 1, 2, ...; one dimension by default."""
+    """`{arange: 6, dtype: float32, shape: [2, 3]}`: 0, 1, 2, ...; one dimension by default."""
 
-    n: Dim = Field(alias="arange")
-    dtype: DType = "float32"
-    shape: Shape = Field(default_factory=lambda data: (data["n"],))
+    key: ClassVar[str] = "arange"
+
+    n: Dim = Field(validation_alias="arange")
+    dtype: DType = DTYPE
+    shape: Shape = Field(default_factory=lambda given: (given["n"],))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        _check_size(self.shape, self.n)
+        return self
 
 
 class RandomArg(Model):
-    """``{random: [2, 3], dtype: float32, seed: 0}``: the same numbers for the same seed."""
+    """`{random: [2, 3], dtype: float32, seed: 0}`: the same numbers for the same seed."""
 
-    shape: Shape = Field(alias="random")
-    dtype: DType = "float32"
+    key: ClassVar[str] = "random"
+
+    shape: Shape = Field(validation_alias="random")
+    dtype: DType = DTYPE
     seed: Dim = 0
 
 
 class ShapeArg(Model):
-    """``{shape: [2, 3]}``: a shape, as a value."""
+    """`{shape: [2, 3]}`: a shape, as a value."""
 
-    dims: Shape = Field(alias="shape")
+    key: ClassVar[str] = "shape"
+
+    dims: Shape = Field(validation_alias="shape")
 
 
 class TupleArg(Model):
-    """``{tuple: [...]}``: a tuple of arguments."""
+    """`{tuple: [...]}`: a tuple of arguments."""
 
-    items: tuple[Arg, ...] = Field(alias="tuple")
+    key: ClassVar[str] = "tuple"
+
+    items: tuple[Arg, ...] = Field(validation_alias="tuple")
 
 
 class NumberArg(Model):
-    """``3``, ``0.5`` or ``true``."""
+    """`3`, `0.5` or `true`."""
 
-    value: bool | int | float
+    key: ClassVar[str] = "number"
+
+    value: Number
 
 
 class ResultOf(Model):
-    """``{result_of: 0, item: 1}``: what an earlier call returned, or one field of it."""
+    """`{result_of: 0, item: 1}`: what an earlier call returned, or one field of it."""
 
-    call: Dim = Field(alias="result_of")
-    item: Int | None = None
+    key: ClassVar[str] = "result_of"
+
+    call: Dim = Field(validation_alias="result_of")
+    item: Int | None = Field(default=None, ge=0)
 
 
-TensorSpec = Union[TensorArg, FullArg, ArangeArg, RandomArg]  # noqa: UP007
-Arg = Union[  # noqa: UP007
-    TensorArg, FullArg, ArangeArg, RandomArg, ShapeArg, TupleArg, NumberArg, ResultOf
+def _check_size(shape: tuple[int, ...], elements: int) -> None:
+    if math.prod(shape) != elements:
+        got = f"{list(shape)}, which has {math.prod(shape)}"
+        raise refuse(f"a shape of {elements} elements", got=got, at=("shape",))
+
+
+def _number_or_not(value: object) -> str:
+    return NumberArg.key if isinstance(value, int | float) else ""
+
+
+def _wrap_number(value: object) -> object:
+    return value if isinstance(value, NumberArg) else NumberArg.model_construct(value=value)
+
+
+TENSOR_KEYS = ("tensor", "full", "arange", "random")
+# Of `full` and `shape`, the one that comes first here names the argument.
+ARG_KEYS = (*TENSOR_KEYS, "tuple", "result_of", "shape")
+
+Tensor = Annotated[TensorArg, Tag(TAG + "tensor")]
+Full = Annotated[FullArg, Tag(TAG + "full")]
+Arange = Annotated[ArangeArg, Tag(TAG + "arange")]
+Random = Annotated[RandomArg, Tag(TAG + "random")]
+
+TensorSpec = Union[Tensor, Full, Arange, Random]  # noqa: UP007
+Arg = Annotated[
+    TensorSpec
+    | Annotated[ShapeArg, Tag(TAG + "shape")]
+    | Annotated[TupleArg, Tag(TAG + "tuple")]
+    | Annotated[ResultOf, Tag(TAG + "result_of")]
+    | Annotated[
+        NumberArg,
+        BeforeValidator(_wrap_number, json_schema_input_type=bool | int | float),
+        Tag(TAG + "number"),
+    ],
+    tell_apart(
+        "a number, or a mapping with one of " + ", ".join(f"`{key}`" for key in ARG_KEYS),
+        ARG_KEYS,
+        other=_number_or_not,
+    ),
 ]
 
 TupleArg.model_rebuild()

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
+from packaging.version import InvalidVersion, Version
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Strict,
+)
 from pydantic_core import PydanticCustomError
 
 
@@ -25,12 +34,48 @@ class Model(BaseModel):
         frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True
     )
     misplaced: ClassVar[dict[str, str]] = {}
+    key: ClassVar[str] = ""  # where a union is told apart by keys: the one that means this model
 
 
-def refuse(expected: str, *, hint: str = "", at: tuple[int, ...] = ()) -> PydanticCustomError:
+TAG = "\0"  # how union tags begin: no key of a file does
+
+
+def tell_apart(
+    expected: str,
+    keys: Iterable[str],
+    *,
+    words: Iterable[str] = (),
+    other: Callable[[Any], str] = lambda value: "",
+) -> Discriminator:
+    """A union told apart by the first of `keys` in a mapping, by a word, or by `other`.
+
+    A member's tag is `TAG` and the key, the word, or what `other` returns ("" for no member).
+    """
+    keys, words = tuple(keys), tuple(words)
+
+    def tag(value: Any) -> str:
+        if isinstance(value, Model):
+            return TAG + value.key
+        if isinstance(value, dict):
+            found = next((key for key in keys if key in value), "")
+        else:
+            found = value if isinstance(value, str) and value in words else ""
+        return TAG + (found or other(value))
+
+    return Discriminator(
+        tag,
+        custom_error_type="refused",
+        custom_error_message="expected {expected}",
+        custom_error_context={"expected": expected, "hint": "", "words": " ".join(words + keys)},
+    )
+
+
+def refuse(
+    expected: str, *, got: str = "", hint: str = "", at: tuple[str | int, ...] = ()
+) -> PydanticCustomError:
     """An error that says what was expected; `at` leads further down, into a nested list."""
     return PydanticCustomError(
-        "refused", "expected {expected}", {"expected": expected, "hint": hint, "at": at}
+        "refused", "expected {expected}", {"expected": expected, "got": got, "hint": hint, "at": at}
     )
 
 
@@ -56,10 +101,21 @@ def _specifier(text: str) -> str:
     try:
         SpecifierSet(text)
     except InvalidSpecifier as error:
-        raise refuse(f'a PEP 440 specifier, such as ">=0.25,<0.28" ({error})') from None
-    if not text.strip():
+        bare = f'say which, as in "=={text}"' if _is_version(text) else ""
+        raise refuse(
+            'a PEP 440 specifier, such as ">=0.25,<0.28"', hint=bare or str(error)
+        ) from None
+    if not text.strip():  # which packaging takes
         raise refuse('a PEP 440 specifier, such as ">=0.25"', hint="leave the key out for any")
     return text
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
 
 
 def _regex(text: str) -> str:
@@ -105,6 +161,24 @@ def _error_class(name: str) -> str:
     return name
 
 
+def _number(value: object) -> object:
+    if not isinstance(value, int | float):
+        raise refuse("a number, or true or false")
+    return value
+
+
+def _memory(megabytes: int) -> int:
+    if megabytes < LEAST_MEMORY:
+        raise refuse(f"at least {LEAST_MEMORY}: TVM itself needs about 600 MiB")
+    return megabytes
+
+
+def _title(title: str) -> str:
+    if "\n" in title.strip():
+        raise refuse("a title of one line", hint="what needs more room goes under `notes:`")
+    return title.strip()
+
+
 def _text(text: str) -> str:
     if not text.strip():
         raise refuse("a text that is not empty")
@@ -120,13 +194,18 @@ DTYPES = (
 )
 SIGNALS = tuple(name for name in signal.Signals.__members__)
 
+LEAST_MEMORY = 768  # MiB
+
 Int = Annotated[int, Strict()]
 Float = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Bool = Annotated[bool, Strict()]
 Dim = Annotated[int, Strict(), Field(ge=0, lt=2**63)]
 Shape = tuple[Dim, ...]
+Number = Annotated[bool | int | float, BeforeValidator(_number)]
+Memory = Annotated[int, Strict(), AfterValidator(_memory)]
 
 Text = Annotated[str, AfterValidator(_text)]
+Title = Annotated[str, AfterValidator(_text), AfterValidator(_title)]
 VersionSpec = Annotated[str, AfterValidator(_specifier)]
 Regex = Annotated[str, AfterValidator(_regex)]
 PythonExpression = Annotated[str, AfterValidator(_expression)]
