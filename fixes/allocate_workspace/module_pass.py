@@ -1,0 +1,113 @@
+"""The corrected AllocateWorkspace, as a module pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from fixes.allocate_workspace import needs, release
+from fixes.allocate_workspace.calls import Facts, key
+from fixes.allocate_workspace.rewrite import Plan, Rewriter, with_workspace, workspace_param
+
+
+def allocate_workspace() -> Any:
+    """Make the pass; stands in for ``tvm.relax.transform.AllocateWorkspace``.
+
+    Returns
+    -------
+    tvm.ir.transform.Pass
+        Raises ``ValueError`` on a module where a function that needs a workspace escapes as a
+        value.
+    """
+
+    def run(mod: Any, _context: Any) -> Any:
+        return allocated(mod)
+
+    return tvm.ir.transform.module_pass(run, opt_level=0, name="AllocateWorkspace")
+
+
+def allocated(mod: Any) -> Any:
+    """The module with every workspace allocated and handed on; `mod` itself stays as it is."""
+    size = needs.largest_size(mod)
+    if size == 0:
+        return mod
+    facts = needs.all_facts(mod)
+    found = needs.receivers(facts)
+    params = {gvar: workspace_param(facts[gvar].function, size) for gvar in found}
+    renamed = _renamed(mod, facts, params)
+    functions = {}
+    for gvar, function in mod.functions_items():
+        one = facts.get(key(gvar))
+        if one is None:
+            functions[gvar] = function
+        elif key(gvar) in found:
+            new = renamed[key(gvar)]
+            functions[new] = _receiver(mod, one, new, params[key(gvar)], size, renamed)
+        else:
+            functions[gvar] = _other(mod, one, size, renamed)
+    return tvm.IRModule(functions, attrs=mod.attrs, global_infos=mod.global_infos)
+
+
+def _renamed(mod: Any, facts: Mapping[int, Facts], params: Mapping[int, Any]) -> dict[int, Any]:
+    """New GlobalVars for the receivers, named as TVM would name them."""
+    taken = {gvar.name_hint for gvar in mod.get_global_vars()}
+    names = relax.BlockBuilder()
+    renamed = {}
+    for gvar, one in facts.items():
+        if gvar in params:
+            name = names.get_unique_name(one.name)
+            while name in taken:
+                name = names.get_unique_name(one.name)
+            typed = with_workspace(one.function, params[gvar], one.function.body)
+            renamed[gvar] = release.typed_global(name, typed)
+    return renamed
+
+
+def _receiver(
+    mod: Any, facts: Facts, new: Any, param: Any, size: int, renamed: Mapping[int, Any]
+) -> Any:
+    local = needs.local_receivers(facts, set(renamed))
+    names = {gvar: var.name_hint for gvar, var in _old_names(mod, renamed).items()}
+    names |= {var: release.name_of(facts.locals[var].var) for var in local}
+    needs.refuse_escapes(facts, names)
+    plan = Plan(size, renamed, facts.values, frozenset(local))
+    body = Rewriter(mod, plan, param).rewritten_body(facts.function)
+    return with_workspace(facts.function, param, body).with_attr("global_symbol", new.name_hint)
+
+
+def _other(mod: Any, facts: Facts, size: int, renamed: Mapping[int, Any]) -> Any:
+    needs.refuse_escapes(
+        facts, {gvar: var.name_hint for gvar, var in _old_names(mod, renamed).items()}
+    )
+    function = facts.function
+    if needs.is_external(function):
+        plan = Plan(size, renamed, facts.values)
+    else:
+        plan = _allocating(facts, size, renamed)
+    body = Rewriter(mod, plan, None).rewritten_body(function)
+    if body.same_as(function.body):
+        return function
+    return relax.Function(
+        function.params,
+        body,
+        release.return_type(function),
+        function.is_pure,
+        function.attrs,
+        function.span,
+    )
+
+
+def _allocating(facts: Facts, size: int, renamed: Mapping[int, Any]) -> Plan:
+    """TVM's place, the first dataflow block, when all calls see it; else the top of each caller."""
+    sites = [site for site in facts.sites if site.callee in renamed]
+    if all(site.sees_first_block for site in sites):
+        return Plan(size, renamed, facts.values, in_first_block=True)
+    tops = frozenset(site.scopes[-1] for site in sites)
+    return Plan(size, renamed, facts.values, allocating=tops)
+
+
+def _old_names(mod: Any, renamed: Mapping[int, Any]) -> dict[int, Any]:
+    return {key(gvar): gvar for gvar in mod.get_global_vars() if key(gvar) in renamed}
