@@ -1,0 +1,1 @@
+"""What a trace means: outcomes, expectations, signatures, verdicts. Never imports TVM."""

@@ -1,0 +1,50 @@
+"""Reading what a dying process printed to stderr: TVM's handler, faulthandler, LLVM, libstdc++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_TVM_BANNER = "!!!!!!! "
+_PYTHON_BANNER = "Fatal Python error: "
+_NATIVE_FRAME = re.compile(r'^\s*File "[^"\n]*", line \d+, in (\S.*)$', re.MULTILINE)
+_PYTHON_FRAME = re.compile(r'^\s*File "([^"\n]*)", line \d+ in (\S+)$', re.MULTILINE)
+_REASONS = (
+    re.compile(r"^LLVM ERROR: .*$", re.MULTILINE),
+    re.compile(r"^\s*what\(\): +(.*)$", re.MULTILINE),
+    re.compile(r"^terminate called .*$", re.MULTILINE),
+    re.compile(r"^(?:malloc|free|realloc|munmap_chunk|double free|corrupted)\b.*$", re.MULTILINE),
+    re.compile(r"^\*\*\* .* \*\*\*.*$", re.MULTILINE),
+)
+
+
+def native_frames(stderr: str) -> tuple[str, ...]:
+    """Functions of the printed stack that are TVM's, innermost first.
+
+    C++ frames when the backtrace names any, else Python frames of TVM's own files: the wheels
+    keep few symbols, so a backtrace may well hold nothing but the interpreter.
+    """
+    native = tuple(_tvm_frames(stderr[_last(stderr, _TVM_BANNER) :]))
+    if native:
+        return native
+    python = stderr[_last(stderr, _PYTHON_BANNER) :]
+    return tuple(name for path, name in _PYTHON_FRAME.findall(python) if "/tvm/" in path)
+
+
+def abort_reason(stderr: str) -> str:
+    """The line in which a library says why it gives up, or ""."""
+    for pattern in _REASONS:
+        found = pattern.findall(stderr)
+        if found:
+            return str(found[-1])
+    return ""
+
+
+def _tvm_frames(text: str) -> Iterator[str]:
+    return (name for name in _NATIVE_FRAME.findall(text) if "tvm::" in name)
+
+
+def _last(text: str, banner: str) -> int:
+    """Where the last such report starts; the end of the text when there is none."""
+    at = text.rfind(banner)
+    return at if at >= 0 else len(text)
