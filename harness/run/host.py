@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from harness.run import wire
+from harness.run import process, wire
 from harness.run.capture import Capture
 from harness.run.trace import End, Stopped, TvmInfo
 from harness.run.transcript import Transcript
@@ -29,9 +29,9 @@ class ServerError(Exception):
     """The fork server cannot start, or has gone; the text says what it printed."""
 
 
-def _module_environment() -> dict[str, str]:
-    # The harness's own kernels are small: a pool of BLAS threads only costs address space.
-    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+def _environment(mark: str) -> dict[str, str]:
+    # The mark finds what a server leaves behind. A pool of BLAS threads only costs address space.
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, "TVM_REPRO_SERVER": mark}
 
 
 class Server:
@@ -50,6 +50,7 @@ class Server:
         self.control = ours
         self.cold = cold
         self.errors = Capture()
+        self._mark = f"{os.getpid()}-{fresh_token()}"
         with theirs:
             self.process = subprocess.Popen(
                 [
@@ -63,7 +64,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=_module_environment(),
+                env=_environment(self._mark),
                 # Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
@@ -118,6 +119,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        process.end_marked(f"TVM_REPRO_SERVER={self._mark}")
         if self.process.stderr is not None:
             self.process.stderr.close()
 

@@ -66,11 +66,40 @@ def children() -> set[int]:
 
 def kill_group(pid: int) -> None:
     """SIGKILL to the group that `pid` leads, and to `pid` should it not lead one yet."""
-    for kill in (os.killpg, os.kill):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        kill_one(pid)
+
+
+def kill_rest_of_group(pid: int) -> None:
+    """SIGKILL to what a leader that has been reaped left in its group; its own id may be reused."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def end_marked(mark: str) -> None:
+    """SIGKILL to every process that was started with `mark` in its environment.
+
+    The last resort after a server: what slipped out of its group, and out of its family too when
+    the server itself was killed, still carries the environment it was born with.
+    """
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
+            marked = mark.encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue  # somebody else's, or gone
+        if marked and int(folder.name) != os.getpid():
+            kill_one(int(folder.name))
+
+
+def kill_one(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 def flush_c_streams() -> None:

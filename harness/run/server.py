@@ -116,10 +116,7 @@ class _Server:
     def report(self, pid: int, status: int) -> None:
         """Say how a child ended, and end what it left in its group."""
         _, fd = self.running.pop(pid)
-        try:
-            os.killpg(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+        process.kill_rest_of_group(pid)
         code = os.waitstatus_to_exitcode(status)
         end = {"code": code} if code >= 0 else {"signal": signal.Signals(-code).name}
         try:

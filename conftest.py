@@ -1,0 +1,3 @@
+"""Makes ``pytest repros/`` collect the cases."""
+
+pytest_plugins = ["harness.pytest_plugin"]
