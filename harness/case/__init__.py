@@ -14,6 +14,8 @@ from harness.case.args import (
     TensorSpec,
     TupleArg,
 )
+from harness.case.casefile import json_schema
+from harness.case.load import case_id, discover, load_case
 from harness.case.model import (
     STAGES,
     ArmExpect,
@@ -84,5 +86,9 @@ __all__ = [
     "TextCheck",
     "TupleArg",
     "VersionedExpect",
+    "case_id",
+    "discover",
+    "json_schema",
+    "load_case",
     "satisfies",
 ]

@@ -16,6 +16,7 @@ from harness.case.base import (
     Model,
     Number,
     Shape,
+    number,
     refuse,
     tell_apart,
 )
@@ -103,7 +104,7 @@ class TupleArg(Model):
 class NumberArg(Model):
     """`3`, `0.5` or `true`."""
 
-    key: ClassVar[str] = "number"
+    key: ClassVar[str] = "scalar"
 
     value: Number
 
@@ -123,12 +124,8 @@ def _check_size(shape: tuple[int, ...], elements: int) -> None:
         raise refuse(f"a shape of {elements} elements", got=got, at=("shape",))
 
 
-def _number_or_not(value: object) -> str:
-    return NumberArg.key if isinstance(value, int | float) else ""
-
-
 def _wrap_number(value: object) -> object:
-    return value if isinstance(value, NumberArg) else NumberArg.model_construct(value=value)
+    return value if isinstance(value, NumberArg) else NumberArg.model_construct(value=number(value))
 
 
 TENSOR_KEYS = ("tensor", "full", "arange", "random")
@@ -149,12 +146,11 @@ Arg = Annotated[
     | Annotated[
         NumberArg,
         BeforeValidator(_wrap_number, json_schema_input_type=bool | int | float),
-        Tag(TAG + "number"),
+        Tag(TAG + "scalar"),
     ],
     tell_apart(
         "a number, or a mapping with one of " + ", ".join(f"`{key}`" for key in ARG_KEYS),
         ARG_KEYS,
-        other=_number_or_not,
     ),
 ]
 

@@ -40,34 +40,25 @@ class Model(BaseModel):
 TAG = "\0"  # how union tags begin: no key of a file does
 
 
-def tell_apart(
-    expected: str,
-    keys: Iterable[str],
-    *,
-    words: Iterable[str] = (),
-    other: Callable[[Any], str] = lambda value: "",
-) -> Discriminator:
-    """A union told apart by the first of `keys` in a mapping, by a word, or by `other`.
+def tell_apart(expected: str, keys: Iterable[str] = (), words: Iterable[str] = ()) -> Discriminator:
+    """A union told apart by the first of `keys` in a mapping, by a word, else by the kind of value.
 
-    A member's tag is `TAG` and the key, the word, or what `other` returns ("" for no member).
+    A member's tag is `TAG` and that key, word or kind: mapping, list, text or scalar (a number,
+    a boolean or null).
     """
     keys, words = tuple(keys), tuple(words)
 
     def tag(value: Any) -> str:
         if isinstance(value, Model):
-            return TAG + value.key
+            return TAG + (value.key or "mapping")
         if isinstance(value, dict):
-            found = next((key for key in keys if key in value), "")
-        else:
-            found = value if isinstance(value, str) and value in words else ""
-        return TAG + (found or other(value))
+            return TAG + next((key for key in keys if key in value), "mapping")
+        if isinstance(value, str):
+            return TAG + (value if value in words else "text")
+        return TAG + ("list" if isinstance(value, list | tuple) else "scalar")
 
-    return Discriminator(
-        tag,
-        custom_error_type="refused",
-        custom_error_message="expected {expected}",
-        custom_error_context={"expected": expected, "hint": "", "words": " ".join(words + keys)},
-    )
+    # No context: a union within a union has to be hashable, and a dict is not.
+    return Discriminator(tag, custom_error_type="no_member", custom_error_message=expected)
 
 
 def refuse(
@@ -146,6 +137,18 @@ def _dotted(name: str) -> str:
     return name
 
 
+def _module_name(name: str) -> str:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise refuse("the name of a Python module to import, such as onnx")
+    return name
+
+
+def _tag_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name) or keyword.iskeyword(name):
+        raise refuse("a tag of letters, digits, `_`, `-` and `.`, such as byoc")
+    return name
+
+
 def _identifier(name: str) -> str:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise refuse("a Python identifier")
@@ -161,7 +164,8 @@ def _error_class(name: str) -> str:
     return name
 
 
-def _number(value: object) -> object:
+def number(value: Any) -> Any:
+    """`value` if it is a number or a boolean."""
     if not isinstance(value, int | float):
         raise refuse("a number, or true or false")
     return value
@@ -201,7 +205,7 @@ Float = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Bool = Annotated[bool, Strict()]
 Dim = Annotated[int, Strict(), Field(ge=0, lt=2**63)]
 Shape = tuple[Dim, ...]
-Number = Annotated[bool | int | float, BeforeValidator(_number)]
+Number = Annotated[bool | int | float, BeforeValidator(number)]
 Memory = Annotated[int, Strict(), AfterValidator(_memory)]
 
 Text = Annotated[str, AfterValidator(_text)]
@@ -210,6 +214,8 @@ VersionSpec = Annotated[str, AfterValidator(_specifier)]
 Regex = Annotated[str, AfterValidator(_regex)]
 PythonExpression = Annotated[str, AfterValidator(_expression)]
 DottedName = Annotated[str, AfterValidator(_dotted)]
+ModuleName = Annotated[str, AfterValidator(_module_name)]
+TagName = Annotated[str, AfterValidator(_tag_name)]
 Identifier = Annotated[str, AfterValidator(_identifier)]
 ErrorClass = Annotated[str, AfterValidator(_error_class)]
 DType = Annotated[str, AfterValidator(_one_of(DTYPES, "a dtype, such as float32"))]

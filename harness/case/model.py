@@ -19,7 +19,7 @@ from harness.case.args import (
     TensorSpec,
     TupleArg,
 )
-from harness.case.base import Float, Int, Model, PythonExpression
+from harness.case.base import Float, Int, Memory, Model, PythonExpression, Target, Text
 from harness.case.patterns import Pattern
 from harness.case.versions import satisfies
 
@@ -60,18 +60,27 @@ class PassSpec(Model):
     line: int = 0
 
 
-class BuildSpec(Model):
+class BuildKeys(Model):
+    """The keys of `build:` that are written as they are meant."""
+
+    with_: Literal["auto", "relax.build", "tvm.compile", "tirx.build"] = Field(
+        default="auto",
+        validation_alias="with",
+        description="auto: relax.build, or tvm.compile for a module without Relax functions.",
+    )
+    target: Target = Field(default="llvm", description="As `tvm.target.Target` takes it.")
+    exec_mode: Literal["bytecode", "compiled"] = "bytecode"
+    opt_level: Int | None = Field(default=None, ge=0, description="TVM's own unless given.")
+    config: dict[str, Any] = Field(default_factory=dict, description="PassContext's config.")
+    disabled_pass: tuple[Text, ...] = ()
+    required_pass: tuple[Text, ...] = ()
+
+
+class BuildSpec(BuildKeys):
     """How to build; not `enabled` means stop after `well_formed`."""
 
     enabled: bool = True
-    with_: Literal["auto", "relax.build", "tvm.compile", "tirx.build"] = "auto"
-    target: str | dict[str, Any] = "llvm"
     pipeline: Literal["default", "target", "none"] | tuple[PassSpec, ...] = "default"
-    exec_mode: Literal["bytecode", "compiled"] = "bytecode"
-    opt_level: int | None = None
-    config: dict[str, Any] = Field(default_factory=dict)
-    disabled_pass: tuple[str, ...] = ()
-    required_pass: tuple[str, ...] = ()
 
 
 class NoCheck(Model):
@@ -87,19 +96,24 @@ class Expression(Model):
 Check = Union[Expression, TensorSpec]  # noqa: UP007
 
 
-class Call(Model):
+class CallKeys(Model):
+    """The keys of a call that are written as they are meant."""
+
+    function: Text = Field(validation_alias="call", description="A function of the module.")
+    args: tuple[Arg, ...] = Field(default=(), description="Its arguments, in order.")
+    rtol: Float = Field(default=1e-5, ge=0, description="Relative tolerance of a float.")
+    atol: Float = Field(default=1e-6, ge=0, description="Absolute tolerance of a float.")
+
+
+class Call(CallKeys):
     """One call of a function of the module.
 
     `equals` given as a dict checks what a PrimFunc writes in place, parameter by parameter.
     `same_as_input` holds the value against the same call on the module before the passes.
     """
 
-    function: str
-    args: tuple[Arg, ...] = ()
     equals: NoCheck | Check | dict[str, Check] = NoCheck()
     same_as_input: bool = False
-    rtol: float = 1e-5
-    atol: float = 1e-6
     line: int = 0
 
 
@@ -129,8 +143,8 @@ class VersionedExpect(Model):
 class Limits(Model):
     """Limits of a whole arm."""
 
-    seconds: Float = Field(default=60.0, gt=0)
-    memory_mb: Int = Field(default=4096, ge=768)
+    seconds: Float = Field(default=60.0, gt=0, le=86_400, description="Wall clock.")
+    memory_mb: Memory = Field(default=4096, description="Address space, in MiB.")
 
 
 class Contrast(Model):

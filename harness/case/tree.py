@@ -104,6 +104,16 @@ class Tree:
             path = path[:-1]
         return self.keys.get(path) or self.values.get(path) or Spot(1, 1)
 
+    def at(self, path: Path, otherwise: Any = None) -> Any:
+        """The value at `path`."""
+        data = self.data
+        for item in path:
+            try:
+                data = data[item]
+            except (KeyError, IndexError, TypeError):
+                return otherwise
+        return data
+
     def value_spot(self, path: Path) -> Spot:
         """Where the value at `path` begins."""
         return self.values.get(path) or self.spot(path)

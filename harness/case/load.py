@@ -1,0 +1,128 @@
+"""Case files: finding them, and reading one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.case.base import did_you_mean
+from harness.case.builder import check_builders
+from harness.case.casefile import CaseFile
+from harness.case.explain import explain
+from harness.case.model import Case
+from harness.case.problems import CaseFileError, Problem, shown
+from harness.case.references import check_references
+from harness.case.resolve import resolve
+from harness.case.source import read_source
+from harness.case.tree import Flaw, Tree, read_tree
+
+MOST_PROBLEMS = 100  # told of one file
+
+
+def load_case(path: str | Path, root: str | Path | None = None) -> Case:
+    """Read a case file.
+
+    Parameters
+    ----------
+    path : str or Path
+    root : str or Path, optional
+        What the id is relative to, for a file that is under no folder named ``repros``.
+
+    Raises
+    ------
+    CaseFileError
+        With everything that is wrong with the file.
+    """
+    path = Path(path)
+    tree = read_tree(read_source(path))
+    flaws = list(tree.flaws)
+    file = None
+    if tree.whole:
+        file, found = _validated(tree)
+        flaws += [*found, *check_references(tree), *check_builders(tree, path.parent)]
+    if flaws or file is None:
+        raise CaseFileError(_problems(path, flaws))
+    return resolve(file, tree, path, case_id(path, root))
+
+
+def _validated(tree: Tree) -> tuple[CaseFile | None, list[Flaw]]:
+    if not isinstance(tree.data, dict):
+        message = "an empty file" if tree.data is None else "not a case"
+        got = "" if tree.data is None else shown(tree.data)
+        expected = "a mapping with `title`, `module` and `expect`"
+        return None, [Flaw(tree.value_spot(()), message, expected, got)]
+    try:
+        return CaseFile.model_validate(tree.data, by_alias=True, by_name=False), []
+    except ValidationError as error:
+        return None, list(explain(error, CaseFile, tree))
+
+
+def _problems(path: Path, flaws: list[Flaw]) -> Iterator[Problem]:
+    """One problem a place, the first found: what comes after it is mostly its consequence."""
+    first: dict[tuple[int, int], Flaw] = {}
+    for flaw in flaws:
+        first.setdefault((flaw.spot.line, flaw.spot.column), flaw)
+    for (line, column), flaw in sorted(first.items(), key=lambda item: item[0])[:MOST_PROBLEMS]:
+        yield Problem(path, line, column, flaw.message, flaw.expected, flaw.got, flaw.hint)
+    if (more := len(first) - MOST_PROBLEMS) > 0:
+        last = max(first)
+        yield Problem(path, *last, f"and {more} more problems, up to here")
+
+
+def case_id(path: Path, root: str | Path | None = None) -> str:
+    """The path below the nearest folder named ``repros``, or else below `root`, without suffix."""
+    full = path.absolute().with_suffix("")
+    for folder in full.parents:
+        if folder.name == "repros":
+            return full.relative_to(folder).as_posix()
+    if root is not None and full.is_relative_to(Path(root).absolute()):
+        return full.relative_to(Path(root).absolute()).as_posix()
+    return full.name
+
+
+def discover(paths: Iterable[str | Path]) -> list[Path]:
+    """The case files that `paths` name: files as they are, folders with all that is below.
+
+    Sorted, each file once; hidden folders are left out.
+
+    Raises
+    ------
+    CaseFileError
+        A path that is missing, or a file that is not named ``.yaml``.
+    """
+    found: set[Path] = set()
+    problems: list[Problem] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            found.update(_below(path))
+        elif path.exists():
+            found.add(path)
+        else:
+            near = did_you_mean(path.name, _names(path.parent))
+            problems.append(Problem(path, 0, 0, "no such file or folder", hint=near))
+    for path in sorted(found):
+        if path.suffix != ".yaml":
+            hint = f"rename it to {path.stem}.yaml" if path.suffix == ".yml" else ""
+            problems.append(Problem(path, 0, 0, "not a case file", "a name in .yaml", hint=hint))
+    if problems:
+        raise CaseFileError(problems)
+    return sorted(found)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _below(entry)
+        elif entry.suffix in (".yaml", ".yml"):
+            yield entry
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in folder.iterdir()]
+    except OSError:
+        return []

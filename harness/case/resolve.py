@@ -1,0 +1,179 @@
+"""From a case file as it is written to the case it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from harness.case import model
+from harness.case.base import Model
+from harness.case.casefile import ArmsForm, CaseFile, StagesForm
+from harness.case.forms import (
+    BuilderForm,
+    BuildMapping,
+    CallForm,
+    ContainsForm,
+    KeywordsForm,
+    LacksForm,
+    NewForm,
+)
+from harness.case.tree import Path as Place
+from harness.case.tree import Tree
+
+
+def resolve(file: CaseFile, tree: Tree, path: Path, id: str) -> model.Case:
+    """The case that `file`, read from `path`, means; its contrasts as cases of their own."""
+    source = _Source(tree, path)
+    own = _placed(file, ())
+    own.pop("contrasts", None)
+    contrasts = []
+    for index, one in enumerate(file.contrasts):
+        keys = {**own, **_placed(one, ("contrasts", index))}
+        case = model.Case(id=f"{id}#{one.title}", path=path, **_values(keys, source))
+        contrasts.append(model.Contrast(title=one.title, case=case))
+    values = _values(own, source)
+    return model.Case(id=id, path=path, contrasts=tuple(contrasts), **values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a case comes from."""
+
+    tree: Tree
+    path: Path
+
+    def line(self, place: Place) -> int:
+        return self.tree.spot(place).line
+
+
+def _given(form: BaseModel) -> dict[str, Any]:
+    return {name: getattr(form, name) for name in form.model_fields_set}
+
+
+def _placed(form: Model, place: Place) -> dict[str, tuple[Any, Place]]:
+    """The keys that are given, each with its place: a contrast has some from the case itself."""
+    return {name: (value, (*place, name)) for name, value in _given(form).items()}
+
+
+def _values(keys: dict[str, tuple[Any, Place]], source: _Source) -> dict[str, Any]:
+    return {
+        name: _MEANINGS[name](value, place, source) if name in _MEANINGS else value
+        for name, (value, place) in keys.items()
+    }
+
+
+def _issue(value: Any, place: Place, source: _Source) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _module(value: Any, place: Place, source: _Source) -> model.ModuleText | model.Builder:
+    if isinstance(value, BuilderForm):
+        file, _, function = value.python.rpartition(":")
+        return model.Builder(file=(source.path.parent / file).resolve(), function=function)
+    spot = source.tree.value_spot(place)
+    return model.ModuleText(text=value, line=spot.line + (1 if spot.style == "|" else 0))
+
+
+def _passes(value: Any, place: Place, source: _Source) -> tuple[model.PassSpec, ...]:
+    return tuple(_pass(form, source.line((*place, index))) for index, form in enumerate(value))
+
+
+def _pass(form: Any, line: int) -> model.PassSpec:
+    if isinstance(form, str):
+        return model.PassSpec(name=form, line=line)
+    ((name, arguments),) = form.items()
+    if not isinstance(arguments, KeywordsForm):
+        return model.PassSpec(name=name, args=tuple(map(_value, arguments)), line=line)
+    args = {key: _value(one) for key, one in (arguments.model_extra or {}).items()}
+    return model.PassSpec(name=name, args=args, under=_given(arguments.under), line=line)
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case NewForm():
+            return model.New(name=value.name, args=_value(value.args))
+        case dict():
+            return {key: _value(one) for key, one in value.items()}
+        case list() | tuple():
+            return type(value)(map(_value, value))
+        case _:
+            return value
+
+
+def _build(value: Any, place: Place, source: _Source) -> model.BuildSpec:
+    if not isinstance(value, BuildMapping):
+        return model.BuildSpec(enabled=False)
+    keys = _given(value)
+    if isinstance(value.pipeline, tuple):
+        keys["pipeline"] = _passes(value.pipeline, (*place, "pipeline"), source)
+    return model.BuildSpec(**keys)
+
+
+def _run(value: tuple[CallForm, ...], place: Place, source: _Source) -> tuple[model.Call, ...]:
+    return tuple(_call(form, source.line((*place, index))) for index, form in enumerate(value))
+
+
+def _call(form: CallForm, line: int) -> model.Call:
+    keys = _given(form)
+    if "equals" in keys:
+        keys["equals"] = _check(form.equals)
+    same = bool(keys.pop("same_as", ""))
+    return model.Call(**keys, same_as_input=same, line=line)
+
+
+def _check(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _check(one) for name, one in value.items()}
+    return model.Expression(text=value) if isinstance(value, str) else value
+
+
+def _after(value: Any, place: Place, source: _Source) -> tuple[model.TextCheck, ...]:
+    return tuple(map(_text_check, value))
+
+
+def _text_check(form: ContainsForm | LacksForm) -> model.TextCheck:
+    if isinstance(form, ContainsForm):
+        return model.TextCheck(kind="contains", text=form.contains)
+    return model.TextCheck(kind="lacks", text=form.lacks)
+
+
+def _expect(value: Any, place: Place, source: _Source) -> tuple[model.VersionedExpect, ...]:
+    if isinstance(value, tuple):
+        entries = enumerate(value)
+        return tuple(_entry(one, (*place, index), source) for index, one in entries)
+    return (_entry(value, place, source),)
+
+
+def _entry(form: Any, place: Place, source: _Source) -> model.VersionedExpect:
+    if isinstance(form, ArmsForm):
+        arms = {
+            arm: _arm(getattr(form, arm), (*place, arm), source, form.because)
+            for arm in ("stock", "fixed")
+        }
+    else:
+        both = _arm(form, place, source, "")
+        arms = {"stock": both, "fixed": both}
+    versions = {key: getattr(form, key, "") for key in ("tvm", "ffi")}
+    return model.VersionedExpect(arms=arms, **versions)
+
+
+def _arm(form: Any, place: Place, source: _Source, because: str) -> model.ArmExpect:
+    line = source.line(place)
+    if not isinstance(form, StagesForm):
+        return model.ArmExpect(because=because, line=line)
+    return model.ArmExpect(stages=form.stages(), because=form.because or because, line=line)
+
+
+_MEANINGS: dict[str, Callable[[Any, Place, _Source], Any]] = {
+    "issue": _issue,
+    "module": _module,
+    "passes": _passes,
+    "build": _build,
+    "run": _run,
+    "after": _after,
+    "expect": _expect,
+}
