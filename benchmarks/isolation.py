@@ -1,0 +1,144 @@
+"""What isolation costs: the same cases in one process, under the fork server, and as one fresh
+interpreter each; side by side, in turn, in one run.
+
+    python -m benchmarks.isolation [--rounds N] [CASE_OR_FOLDER ...]
+
+The three are timed from the first case to the last. Starting the first two (import of TVM and
+warm-up) is not part of it and is shown apart; a fresh interpreter starts anew for every case, so
+that is what it costs. Prints the median over the rounds, and the ratios round by round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.case import Case, discover, load_case
+from harness.run.pool import Job, Pool
+
+
+def jobs_of(case: Case) -> list[Job]:
+    return [Job(case, arm) for arm in case.arms]
+
+
+def run_in_process(cases: Sequence[Case]) -> None:
+    """All stages of all arms, without isolation."""
+    from harness.run import stages, wire
+    from harness.run.narrate import Narrator
+
+    with open(os.devnull, "wb", buffering=0) as sink:
+        narrator = Narrator(wire.Records(sink.fileno(), ""))
+        for case in cases:
+            module = stages.load_module(case)
+            for job in jobs_of(case):
+                stages.run_arm(case, job.arm, module, narrator, wire.ALL_STAGES)
+
+
+@contextmanager
+def in_process(paths: Sequence[Path]) -> Iterator[Callable[[], None]]:
+    """A warm process of its own that runs the cases once for every line it is sent."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.isolation", "--serve", *map(str, paths)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+
+        def once() -> None:
+            assert process.stdin is not None and process.stdout is not None
+            print("go", file=process.stdin, flush=True)
+            if process.stdout.readline().strip() != "done":
+                raise SystemExit("the process without isolation died: leave crashing cases out")
+
+        process.stdout.readline()
+        yield once
+        process.stdin.close()
+
+
+def serve_in_process(cases: Sequence[Case]) -> None:
+    from harness.run import warm
+
+    warm.warm_up()
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what cases print is not part of the conversation
+    print("ready", file=channel, flush=True)
+    for _ in sys.stdin:
+        run_in_process(cases)
+        print("done", file=channel, flush=True)
+
+
+def run_fresh(paths: Sequence[Path]) -> None:
+    for path in paths:
+        command = [sys.executable, "-m", "benchmarks.isolation", "--once", str(path)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def measure(paths: Sequence[Path], rounds: int) -> None:
+    cases = [load_case(path) for path in paths]
+    arms = sum(len(jobs_of(case)) for case in cases)
+    print(f"{len(cases)} cases, {arms} arms, {rounds} rounds")
+    with in_process(paths) as once, Pool(jobs=1) as pool:
+        print(f"TVM {pool.info.tvm} with ffi {pool.info.tvm_ffi}, Python {pool.info.python}")
+
+        def forked() -> None:
+            for _ in pool.run([jobs_of(case) for case in cases]):
+                pass
+
+        variants: dict[str, Callable[[], None]] = {
+            "one process, no isolation": once,
+            "fork server": forked,
+            "fresh interpreter each": lambda: run_fresh(paths),
+        }
+        once()
+        forked()  # warm-up of both
+        seconds: dict[str, list[float]] = {name: [] for name in variants}
+        for _ in range(rounds):
+            for name, work in variants.items():
+                seconds[name].append(timed(work))
+    base = seconds["fork server"]
+    for name, values in seconds.items():
+        ratios = [value / other for value, other in zip(values, base, strict=True)]
+        print(
+            f"{name:28} {statistics.median(values) / len(cases) * 1000:8.1f} ms a case   "
+            f"{statistics.median(ratios):6.2f} of fork server "
+            f"({min(ratios):.2f} to {max(ratios):.2f})"
+        )
+    plain = [b / a for a, b in zip(seconds["one process, no isolation"], base, strict=True)]
+    fresh = [a / b for a, b in zip(seconds["fresh interpreter each"], base, strict=True)]
+    print(f"isolated / in-process:        {statistics.median(plain):.2f}")
+    print(f"fresh interpreters / isolated: {statistics.median(fresh):.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("paths", nargs="*", type=Path, default=[Path("repros")])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    paths = discover(options.paths)
+    if options.serve:
+        serve_in_process([load_case(path) for path in paths])
+    elif options.once:
+        run_in_process([load_case(path) for path in paths])
+    else:
+        measure(paths, options.rounds)
+
+
+if __name__ == "__main__":
+    main()
