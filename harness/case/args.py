@@ -153,5 +153,3 @@ Arg = Annotated[
         ARG_KEYS,
     ),
 ]
-
-TupleArg.model_rebuild()

@@ -7,6 +7,7 @@ import difflib
 import keyword
 import re
 import signal
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar
 
@@ -20,6 +21,8 @@ from pydantic import (
     Discriminator,
     Field,
     Strict,
+    Tag,
+    WithJsonSchema,
 )
 from pydantic_core import PydanticCustomError
 
@@ -27,13 +30,18 @@ from pydantic_core import PydanticCustomError
 class Model(BaseModel):
     """A frozen model without room for unknown keys.
 
-    `misplaced` maps keys an author may try here to the advice he gets for it.
+    `misplaced` maps keys that authors may try here to the advice they get, `others` is for any.
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        defer_build=True,  # what a command does not use, it need not wait for
     )
     misplaced: ClassVar[dict[str, str]] = {}
+    others: ClassVar[str] = ""
     key: ClassVar[str] = ""  # where a union is told apart by keys: the one that means this model
 
 
@@ -109,23 +117,44 @@ def _is_version(text: str) -> bool:
     return True
 
 
+def _quoted(value: Any) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise refuse("a specifier in quotes", hint=f'say which, as in "=={value}"')
+    return value
+
+
+def _bounded(text: str) -> None:
+    if len(text) > LONGEST_PATTERN:
+        raise refuse(f"at most {LONGEST_PATTERN} characters", got=f"{len(text)} characters")
+
+
 def _regex(text: str) -> str:
+    _bounded(text)
     try:
-        re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise refuse(f"a regular expression that compiles ({error})") from None
+        raise refuse("a regular expression that compiles", hint=str(error)) from None
     return text
 
 
 def _expression(text: str) -> str:
+    _bounded(text)
     try:
-        ast.parse(text.strip(), mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        where = f"line {error.lineno}, column {error.offset}"
-        raise refuse(f"a Python expression ({error.msg}, {where} of it)") from None
+        raise refuse("a Python expression", hint=_where(error)) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise refuse(f"a Python expression ({error or type(error).__name__})") from None
+        raise refuse("a Python expression", hint=str(error) or type(error).__name__) from None
     return text
+
+
+def _where(error: SyntaxError) -> str:
+    where = f" at line {error.lineno}, column {error.offset} of it" if error.offset else ""
+    return f"{error.msg}{where}"
 
 
 def _dotted(name: str) -> str:
@@ -199,6 +228,14 @@ DTYPES = (
 SIGNALS = tuple(name for name in signal.Signals.__members__)
 
 LEAST_MEMORY = 768  # MiB
+LONGEST_PATTERN = 10_000  # characters of a regex or an expression
+
+
+def _schema(pattern: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+
+
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
 
 Int = Annotated[int, Strict()]
 Float = Annotated[float, Strict(), Field(allow_inf_nan=False)]
@@ -210,14 +247,27 @@ Memory = Annotated[int, Strict(), AfterValidator(_memory)]
 
 Text = Annotated[str, AfterValidator(_text)]
 Title = Annotated[str, AfterValidator(_text), AfterValidator(_title)]
-VersionSpec = Annotated[str, AfterValidator(_specifier)]
+VersionSpec = Annotated[
+    str, BeforeValidator(_quoted), AfterValidator(_specifier), _schema("[ ]*[<>=!~].*")
+]
 Regex = Annotated[str, AfterValidator(_regex)]
 PythonExpression = Annotated[str, AfterValidator(_expression)]
-DottedName = Annotated[str, AfterValidator(_dotted)]
-ModuleName = Annotated[str, AfterValidator(_module_name)]
-TagName = Annotated[str, AfterValidator(_tag_name)]
-Identifier = Annotated[str, AfterValidator(_identifier)]
-ErrorClass = Annotated[str, AfterValidator(_error_class)]
-DType = Annotated[str, AfterValidator(_one_of(DTYPES, "a dtype, such as float32"))]
-SignalName = Annotated[str, AfterValidator(_one_of(SIGNALS, "a signal's name, such as SIGSEGV"))]
-Target = str | dict[str, Any]
+DottedName = Annotated[str, AfterValidator(_dotted), _schema(rf"{_NAME}(\.{_NAME})*")]
+Identifier = Annotated[str, AfterValidator(_identifier), _schema(_NAME)]
+ModuleName = Annotated[str, AfterValidator(_module_name), _schema(rf"{_NAME}(\.{_NAME})*")]
+TagName = Annotated[str, AfterValidator(_tag_name), _schema("[A-Za-z][A-Za-z0-9_.-]*")]
+ErrorClass = Annotated[str, AfterValidator(_error_class), _schema(_NAME)]
+DType = Annotated[
+    str,
+    AfterValidator(_one_of(DTYPES, "a dtype, such as float32")),
+    WithJsonSchema({"type": "string", "enum": list(DTYPES)}),
+]
+SignalName = Annotated[
+    str,
+    AfterValidator(_one_of(SIGNALS, "a signal's name, such as SIGSEGV")),
+    _schema("SIG[A-Z0-9+]+"),
+]
+Target = Annotated[
+    Annotated[Text, Tag(TAG + "text")] | Annotated[dict[str, Any], Tag(TAG + "mapping")],
+    tell_apart("a target's name, such as llvm, or a mapping of its attributes"),
+]

@@ -16,7 +16,8 @@ def check_builders(tree: Tree, folder: Path) -> Iterator[Flaw]:
     The file has to be inside `folder`, the case's own, also once links are followed.
     """
     for path in tree.values:
-        if path[-2:] == ("module", "python") and (len(path) == 2 or path[0] == "contrasts"):
+        depth = 2 if path[:1] == ("contrasts",) else 0
+        if path[depth:] == ("module", "python"):
             if flaw := _flaw(tree, path, folder):
                 yield flaw
 

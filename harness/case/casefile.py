@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, Tag, WithJsonSchema, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import Self
@@ -130,13 +130,20 @@ ExpectForm = Annotated[
 ]
 
 
+_ISSUE = r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+#[1-9][0-9]*|https?://[^\s/]+/\S*|unreported"
+
+
 def _issue(text: str) -> str:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+#[1-9][0-9]*|https?://[^\s/]+/\S*|unreported", text):
+    if not re.fullmatch(_ISSUE, text):
         raise refuse("owner/repo#number, a URL, or unreported")
     return text
 
 
-Issue = Annotated[str, AfterValidator(_issue)]
+Issue = Annotated[
+    str,
+    AfterValidator(_issue),
+    WithJsonSchema({"type": "string", "pattern": f"^({_ISSUE})$"}),
+]
 IssueForm = Annotated[
     Annotated[Issue, Tag(TAG + "text")]
     | Annotated[Annotated[tuple[Issue, ...], Field(min_length=1)], Tag(TAG + "list")],
@@ -194,6 +201,10 @@ class CaseFile(CaseKeys):
 
 
 class _Schema(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """A key is its own title."""
+        return False
+
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         """Members overlap where a plain mapping is one of them: any will do."""
         members = super().tagged_union_schema(schema)

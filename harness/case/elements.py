@@ -27,8 +27,6 @@ def check_regular(data: Any) -> Any:
 
 
 def _check(data: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> None:
-    if isinstance(data, str):
-        raise refuse("a number", hint="write .inf, -.inf or .nan for what is not finite", at=at)
     if not shape:
         if not isinstance(data, int | float):
             raise refuse("a number" if at else "a number, or lists of numbers", at=at)

@@ -56,7 +56,8 @@ def _flaw(found: Any, root: type[BaseModel], tree: Tree) -> Flaw:
         path, spot = path[:-1], tree.spot(path[:-1])
     else:
         spot = tree.value_spot(path)
-    expected = _EXPECTED.get(found["type"], found["msg"]).format_map(context)
+    template = _EXPECTED.get(found["type"])
+    expected = template.format_map(context) if template else found["msg"]
     value = tree.at(path, found["input"])
     got = context.get("got") or shown(value)
     hint = context.get("hint") or _advice(value, expected, _words(found, root))
@@ -87,7 +88,7 @@ def _unknown_key(loc: Path, path: Path, root: type[BaseModel], tree: Tree) -> Fl
     model = next((one for one in _types(root, loc[:-1]) if _is_model(one)), Model)
     known = list(_fields(model))
     key = str(path[-1])
-    hint = model.misplaced.get(key) or did_you_mean(key, known)
+    hint = model.misplaced.get(key) or did_you_mean(key, known) or model.others
     message = f"{_in(path[:-1])}unknown key `{key}`"
     return Flaw(tree.spot(path), message, f"one of {', '.join(known)}", hint=hint)
 
@@ -162,4 +163,5 @@ def _is_model(type_: Any) -> bool:
 
 def _fields(model: type[BaseModel]) -> dict[str, Any]:
     """The fields by the key they have in a file."""
+    model.model_rebuild()  # its annotations may be names still
     return {str(f.validation_alias or name): f for name, f in model.model_fields.items()}

@@ -33,6 +33,7 @@ class NewForm(Model):
     """`{new: s_tir.dlight.gpu.GEMV, args: [...]}`: made by calling a name under `tvm`."""
 
     key: ClassVar[str] = "new"
+    others: ClassVar[str] = "arguments go under `args:`, a list or a mapping"
 
     name: DottedName = Field(validation_alias="new")
     args: Arguments = Field(default=(), description="Positional (a list) or keyword (a mapping).")
@@ -179,5 +180,3 @@ TextCheckForm = Annotated[
     Annotated[ContainsForm, Tag(TAG + "contains")] | Annotated[LacksForm, Tag(TAG + "lacks")],
     tell_apart("{contains: text} or {lacks: text}", ("contains", "lacks")),
 ]
-
-NewForm.model_rebuild()

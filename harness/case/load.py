@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -41,7 +42,9 @@ def load_case(path: str | Path, root: str | Path | None = None) -> Case:
     file = None
     if tree.whole:
         file, found = _validated(tree)
-        flaws += [*found, *check_references(tree), *check_builders(tree, path.parent)]
+        found += [*check_references(tree), *check_builders(tree, path.parent)]
+        misread = {flaw.spot for flaw in tree.flaws}  # what is more at these places follows
+        flaws += [flaw for flaw in found if flaw.spot not in misread]
     if flaws or file is None:
         raise CaseFileError(_problems(path, flaws))
     return resolve(file, tree, path, case_id(path, root))
@@ -60,25 +63,22 @@ def _validated(tree: Tree) -> tuple[CaseFile | None, list[Flaw]]:
 
 
 def _problems(path: Path, flaws: list[Flaw]) -> Iterator[Problem]:
-    """One problem a place, the first found: what comes after it is mostly its consequence."""
-    first: dict[tuple[int, int], Flaw] = {}
-    for flaw in flaws:
-        first.setdefault((flaw.spot.line, flaw.spot.column), flaw)
-    for (line, column), flaw in sorted(first.items(), key=lambda item: item[0])[:MOST_PROBLEMS]:
-        yield Problem(path, line, column, flaw.message, flaw.expected, flaw.got, flaw.hint)
-    if (more := len(first) - MOST_PROBLEMS) > 0:
-        last = max(first)
-        yield Problem(path, *last, f"and {more} more problems, up to here")
+    flaws = sorted(dict.fromkeys(flaws), key=lambda flaw: (flaw.spot.line, flaw.spot.column))
+    for flaw in flaws[:MOST_PROBLEMS]:
+        place = flaw.spot.line, flaw.spot.column
+        yield Problem(path, *place, flaw.message, flaw.expected, flaw.got, flaw.hint)
+    if more := flaws[MOST_PROBLEMS:]:
+        yield Problem(path, more[0].spot.line, 1, f"and {len(more)} more problems from here on")
 
 
 def case_id(path: Path, root: str | Path | None = None) -> str:
     """The path below the nearest folder named ``repros``, or else below `root`, without suffix."""
-    full = path.absolute().with_suffix("")
+    full = Path(os.path.abspath(path)).with_suffix("")
     for folder in full.parents:
         if folder.name == "repros":
             return full.relative_to(folder).as_posix()
-    if root is not None and full.is_relative_to(Path(root).absolute()):
-        return full.relative_to(Path(root).absolute()).as_posix()
+    if root is not None and full.is_relative_to(base := os.path.abspath(root)):
+        return full.relative_to(base).as_posix()
     return full.name
 
 
@@ -95,13 +95,16 @@ def discover(paths: Iterable[str | Path]) -> list[Path]:
     found: set[Path] = set()
     problems: list[Problem] = []
     for path in map(Path, paths):
-        if path.is_dir():
-            found.update(_below(path))
-        elif path.exists():
-            found.add(path)
-        else:
-            near = did_you_mean(path.name, _names(path.parent))
-            problems.append(Problem(path, 0, 0, "no such file or folder", hint=near))
+        try:
+            if path.is_dir():
+                found.update(_below(path))
+            elif path.exists():
+                found.add(path)
+            else:
+                near = did_you_mean(path.name, _names(path.parent))
+                problems.append(Problem(path, 0, 0, "no such file or folder", hint=near))
+        except (OSError, ValueError) as error:  # no rights; a NUL in the name
+            problems.append(Problem(path, 0, 0, f"cannot be read: {error}"))
     for path in sorted(found):
         if path.suffix != ".yaml":
             hint = f"rename it to {path.stem}.yaml" if path.suffix == ".yml" else ""

@@ -190,8 +190,6 @@ class Case(Model):
         return None
 
 
-Contrast.model_rebuild()
-
 __all__ = [
     "STAGES",
     "ArangeArg",

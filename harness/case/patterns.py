@@ -135,5 +135,3 @@ Pattern = Annotated[
     _Single | Annotated[OneOf, Tag(TAG + "one_of")],
     tell_apart(f"{_EXPECTED}, or {{one_of: [...]}}", ("one_of", *SINGLE_KEYS), words=WORDS),
 ]
-
-OneOf.model_rebuild()

@@ -57,7 +57,7 @@ def shown(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return repr(printable(value)) if value else "an empty text"
+            return printable(repr(value)) if value else "an empty text"
         case dict():
             keys = ", ".join(printable(str(key), 30) for key in list(value)[:5])
             more = ", ..." if len(value) > 5 else ""

@@ -25,7 +25,7 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 _TRAPS = tuple(
-    (re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), expected, hint)
+    (re.compile(rf"(?:{pattern})\Z"), expected, hint)
     for pattern, expected, hint in (
         (
             "yes|no|on|off|true|false",
@@ -213,8 +213,9 @@ class _Reader:
             return _BOOL[text]
         if text in _NULL:
             return None
+        lowered = text.lower()
         for trap, expected, hint in _TRAPS:
-            if trap.match(text):
+            if trap.match(lowered):
                 self._flaw(event, "YAML versions disagree on this", text, hint, expected)
                 return text
         if _INT.match(text) and len(text) <= LONGEST_NUMBER:
