@@ -8,19 +8,9 @@ from typing import Annotated, Any, ClassVar, Union
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 from typing_extensions import Self
 
-from harness.case.base import (
-    TAG,
-    Dim,
-    DType,
-    Int,
-    Model,
-    Number,
-    Shape,
-    number,
-    refuse,
-    tell_apart,
-)
+from harness.case.base import TAG, Model, refuse, tell_apart
 from harness.case.elements import check_fits, check_regular, nested_shape
+from harness.case.vocabulary import Dim, DType, Int, Number, Shape, number
 
 DTYPE = Field(default="float32", description="Element type, float32 by default.")
 

@@ -10,18 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import Self
 
-from harness.case.base import (
-    TAG,
-    Identifier,
-    Int,
-    Model,
-    ModuleName,
-    TagName,
-    Title,
-    VersionSpec,
-    refuse,
-    tell_apart,
-)
+from harness.case.base import TAG, Model, refuse, tell_apart
 from harness.case.forms import (
     BuildForm,
     BuildMapping,
@@ -32,6 +21,7 @@ from harness.case.forms import (
 )
 from harness.case.model import STAGES, Limits
 from harness.case.patterns import MismatchPattern, OkPattern, OneOf, Pattern
+from harness.case.vocabulary import Identifier, Int, ModuleName, TagName, Title, VersionSpec
 
 
 def _no_mismatch(pattern: Pattern) -> Pattern:

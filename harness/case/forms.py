@@ -11,18 +11,9 @@ from pydantic import AfterValidator, ConfigDict, Field, Tag
 from typing_extensions import TypeAliasType
 
 from harness.case.args import TENSOR_KEYS, TensorSpec
-from harness.case.base import (
-    TAG,
-    DottedName,
-    Identifier,
-    Model,
-    PythonExpression,
-    Target,
-    Text,
-    refuse,
-    tell_apart,
-)
+from harness.case.base import TAG, Model, refuse, tell_apart
 from harness.case.model import BuildKeys, CallKeys
+from harness.case.vocabulary import DottedName, Identifier, PythonExpression, Target, Text
 
 _MAPPING, _LIST, _TEXT, _SCALAR = (
     Tag(TAG + kind) for kind in ("mapping", "list", "text", "scalar")

@@ -14,10 +14,11 @@ from harness.case.casefile import CaseFile
 from harness.case.explain import explain
 from harness.case.model import Case
 from harness.case.problems import CaseFileError, Problem, shown
+from harness.case.reading import read_tree
 from harness.case.references import check_references
 from harness.case.resolve import resolve
 from harness.case.source import read_source
-from harness.case.tree import Flaw, Tree, read_tree
+from harness.case.tree import Flaw, Tree
 
 MOST_PROBLEMS = 100  # told of one file
 

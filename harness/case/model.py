@@ -19,9 +19,10 @@ from harness.case.args import (
     TensorSpec,
     TupleArg,
 )
-from harness.case.base import Float, Int, Memory, Model, PythonExpression, Target, Text
+from harness.case.base import Model
 from harness.case.patterns import Pattern
 from harness.case.versions import satisfies
+from harness.case.vocabulary import Float, Int, Memory, PythonExpression, Target, Text
 
 STAGES = ("load", "input", "pass", "well_formed", "build", "vm", "run", "exit")
 

@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, Tag
 
-from harness.case.base import TAG, ErrorClass, Int, Model, Regex, SignalName, Text, tell_apart
+from harness.case.base import TAG, Model, tell_apart
+from harness.case.vocabulary import ErrorClass, Int, Regex, SignalName, Text
 
 
 class _Pattern(Model):

@@ -1,0 +1,202 @@
+"""YAML text to plain data, with the position of everything; what YAML 1.1 would misread is refused.
+
+Reads events, not nodes: they nest without recursion, and tell aliases and tags apart from what
+they would turn into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import yaml
+
+from harness.case.plain import Misread, plain_value
+from harness.case.tree import Flaw, Path, Spot, Tree
+
+DEEPEST = 40  # levels; a case needs ten
+_LOADER = getattr(yaml, "CLoader", yaml.SafeLoader)
+
+_ADVICE = {
+    "mapping values are not allowed": "a text with `: ` in it needs quotes",
+    "cannot start any token": "a text that begins with a sign of YAML's own needs quotes",
+    "undefined alias": "a text that begins with `*` needs quotes",
+    "alphabetic or numeric": "a text that begins with `&` or `*` needs quotes",
+}
+
+
+class _Stop(Exception):
+    """No use in reading on; the flaw is noted."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or mapping being read; `key` is the path item of the value that comes next."""
+
+    into: dict[str, Any] | list[Any]
+    path: Path
+    key: str | None = None
+    throw_away: bool = False  # the value that comes next has no place: its key was refused
+    is_key: bool = False  # itself the key of the mapping around it, which was refused
+
+
+def read_tree(text: str) -> Tree:
+    """Read one YAML document. Never raises: what is wrong is in `flaws`."""
+    reader = _Reader()
+    try:
+        for event in _events(text):
+            reader.take(event)
+    except yaml.MarkedYAMLError as error:
+        reader.tree.whole = False
+        reader.tree.flaws.append(_syntax_flaw(error, text))
+    except _Stop:
+        reader.tree.whole = False
+    return reader.tree
+
+
+def _events(text: str) -> Iterator[Any]:
+    loader = _LOADER(text)
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    finally:
+        loader.dispose()
+
+
+def _syntax_flaw(error: yaml.MarkedYAMLError, text: str) -> Flaw:
+    mark = error.problem_mark or error.context_mark
+    spot = Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
+    problem = error.problem or "not YAML"
+    said = f"{error.context}, {problem}" if error.context else problem
+    line = text.splitlines()[spot.line - 1 : spot.line] or [""]
+    if "\t" in line[0][: spot.column + 1]:
+        return Flaw(spot, "a tab in the indentation", "spaces", hint="YAML indents with spaces")
+    hint = next((hint for part, hint in _ADVICE.items() if part in problem), "")
+    return Flaw(spot, f"not YAML: {said}", hint=hint)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.stack: list[_Open] = []
+        self.documents = 0
+
+    def take(self, event: Any) -> None:
+        match event:
+            case yaml.ScalarEvent():
+                self._scalar(event)
+            case yaml.MappingStartEvent():
+                self._open(event, {})
+            case yaml.SequenceStartEvent():
+                self._open(event, [])
+            case yaml.CollectionEndEvent():
+                if not self.stack.pop().is_key:
+                    self._placed()
+            case yaml.AliasEvent():
+                self._flaw(event, "an alias", f"*{event.anchor}", "write the value out")
+                if self._wants_key():
+                    self.stack[-1].key, self.stack[-1].throw_away = "", True
+                else:
+                    self._place(event, "")
+                    self._placed()
+            case yaml.DocumentStartEvent():
+                self.documents += 1
+                if self.documents > 1:
+                    self._stop(event, "a second document", "one document in a file")
+
+    def _scalar(self, event: Any) -> None:
+        self._refuse_tag_and_anchor(event)
+        plain = event.style in ("", None)
+        if self._wants_key():
+            self._key(event, plain)
+            return
+        self._place(event, self._plain(event) if plain else event.value)
+        self._placed()
+
+    def _plain(self, event: Any) -> Any:
+        try:
+            return plain_value(event.value)
+        except Misread as trap:
+            self._flaw(
+                event, "YAML versions disagree on this", event.value, trap.hint, trap.expected
+            )
+            return event.value
+
+    def _wants_key(self) -> bool:
+        top = self.stack[-1] if self.stack else None
+        return top is not None and isinstance(top.into, dict) and top.key is None
+
+    def _key(self, event: Any, plain: bool) -> None:
+        top = self.stack[-1]
+        key: str = event.value
+        if plain and key == "<<":
+            self._flaw(event, "a merge key", key, "write the keys out")
+        elif plain and not isinstance(self._plain(event), str):
+            self._flaw(event, "a key that is not a text", key, "quote it if it is one", "a text")
+        top.key = key
+        top.throw_away = False
+        path = (*top.path, key)
+        if path in self.tree.keys:
+            first = self.tree.keys[path].line
+            self._flaw(event, f"duplicate key `{key}`", hint=f"first given on line {first}")
+            top.throw_away = True
+        elif plain and key == "<<":
+            top.throw_away = True
+        else:
+            self.tree.keys[path] = _spot(event)
+
+    def _open(self, event: Any, container: dict[str, Any] | list[Any]) -> None:
+        self._refuse_tag_and_anchor(event)
+        if len(self.stack) >= DEEPEST:
+            self._stop(event, "nested too deep", f"at most {DEEPEST} levels")
+        if self._wants_key():
+            self._flaw(event, "a key that is not a text", expected="a text")
+            top = self.stack[-1]
+            top.key, top.throw_away = "", True
+            self.stack.append(_Open(container, (*top.path, "\0"), is_key=True))
+        else:
+            self.stack.append(_Open(container, self._place(event, container)))
+
+    def _place(self, event: Any, value: Any) -> Path:
+        """Put `value` where it belongs; returns its path."""
+        if not self.stack:
+            self.tree.data = value
+            self.tree.values[()] = _spot(event)
+            return ()
+        top = self.stack[-1]
+        if isinstance(top.into, list):
+            path: Path = (*top.path, len(top.into))
+            top.into.append(value)
+        elif top.throw_away:
+            return (*top.path, f"\0{len(self.tree.flaws)}")
+        else:
+            path = (*top.path, str(top.key))
+            top.into[str(top.key)] = value
+        self.tree.values[path] = _spot(event)
+        return path
+
+    def _placed(self) -> None:
+        """A value has ended: the mapping around it waits for a key again."""
+        if self.stack:
+            self.stack[-1].key = None
+
+    def _refuse_tag_and_anchor(self, event: Any) -> None:
+        if event.tag is not None:
+            self._flaw(event, "a tag", event.tag, "leave it out: a case is plain data")
+        if event.anchor is not None:
+            self._flaw(event, "an anchor", f"&{event.anchor}", "leave it out, write values out")
+
+    def _flaw(
+        self, event: Any, message: str, got: str = "", hint: str = "", expected: str = ""
+    ) -> None:
+        self.tree.flaws.append(Flaw(_spot(event), message, expected, got, hint))
+
+    def _stop(self, event: Any, message: str, expected: str) -> NoReturn:
+        self._flaw(event, message, expected=expected)
+        raise _Stop
+
+
+def _spot(event: Any) -> Spot:
+    mark = event.start_mark
+    return Spot(mark.line + 1, mark.column + 1, getattr(event, "style", None) or "")
