@@ -54,7 +54,7 @@ def _without_brackets(text: str) -> str:
 
     The return type may hold brackets of its own, so only a ``(`` at depth zero ends it.
     """
-    kept = []
+    kept: list[str] = []
     depth = 0
     for letter in text:
         if letter == "<":

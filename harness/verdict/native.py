@@ -9,6 +9,7 @@ _TVM_BANNER = "!!!!!!! "
 _PYTHON_BANNER = "Fatal Python error: "
 _NATIVE_FRAME = re.compile(r'^\s*File "[^"\n]*", line \d+, in (\S.*)$', re.MULTILINE)
 _PYTHON_FRAME = re.compile(r'^\s*File "([^"\n]*)", line \d+ in (\S+)$', re.MULTILINE)
+_TVM_FILE = re.compile(r"(?:site-packages|python)/tvm/")
 _REASONS = (
     re.compile(r"^LLVM ERROR: .*$", re.MULTILINE),
     re.compile(r"^\s*what\(\): +(.*)$", re.MULTILINE),
@@ -28,7 +29,7 @@ def native_frames(stderr: str) -> tuple[str, ...]:
     if native:
         return native
     python = stderr[_last(stderr, _PYTHON_BANNER) :]
-    return tuple(name for path, name in _PYTHON_FRAME.findall(python) if "/tvm/" in path)
+    return tuple(name for path, name in _PYTHON_FRAME.findall(python) if _TVM_FILE.search(path))
 
 
 def abort_reason(stderr: str) -> str:
