@@ -17,7 +17,8 @@ from harness.run.host import ServerError
 from harness.run.lane import Job
 from harness.run.pool import Isolation, Pool
 from harness.run.trace import ArmTrace, TvmInfo
-from harness.verdict import Judgement, Verdict, infra, judge, skipped, with_contrasts
+from harness.verdict.judge import Judgement, infra, judge, skipped, with_contrasts
+from harness.verdict.word import Verdict
 
 
 CANARIES = Path(__file__).parent / "verdict" / "canaries"
@@ -183,7 +184,7 @@ def misjudged_canaries(isolation: Isolation = "fork") -> str:
                 f"{job.case.id} ({judgement.reason})"
                 for job, trace in pool.run([Job(case, "stock")] for case in cases)
                 for judgement in [
-                    judge(job.case, job.case.expectation("", ""), {"stock": [trace]})
+                    judge_variant(job.case, {"stock": [trace]}, pool.info, Options())
                 ]
                 if not judgement.verdict.passes
             ]

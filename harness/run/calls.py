@@ -161,7 +161,8 @@ class Runner:
 
 def _parameter_name(function: Any, param: Any) -> str:
     buffer = getattr(function, "buffer_map", {}).get(param)
-    return str(buffer.name if buffer is not None else getattr(param, "name_hint", param.name))
+    named = param if buffer is None else buffer
+    return str(named.name_hint if hasattr(named, "name_hint") else named.name)
 
 
 def _expected(call: Call, values: dict[str, Any]) -> dict[str, Any] | tuple[Any] | None:

@@ -11,7 +11,7 @@ from types import TracebackType
 from harness.run.trace import Raised, Stage
 from harness.run.wire import Records
 
-_HARNESS = str(Path(__file__).parent)
+_HARNESS = str(Path(__file__).parents[1])
 _MESSAGE_LIMIT = 16_000
 _FRAME_LIMIT = 200
 

@@ -1,0 +1,87 @@
+"""``tvm-repro``: the command line. What it does is in `harness.commands`, imported when needed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+EPILOG = """exit codes: 0 every expectation met, 1 some verdict differs, 2 a case or the usage is
+wrong, 3 the run itself failed (no TVM, a canary misjudged) and says nothing."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    root = argparse.ArgumentParser(
+        prog="tvm-repro",
+        description="Run bug cases through the stages of Apache TVM, with and without a fix.",
+        epilog=EPILOG,
+    )
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    run = commands.add_parser("run", help="run cases and judge them", epilog=EPILOG)
+    _paths(run)
+    run.add_argument("--arm", choices=("stock", "fixed", "both"), default="both")
+    run.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="cases at a time")
+    run.add_argument("--jsonl", metavar="FILE", help="write a line for each case as it ends")
+    run.add_argument("-v", "--verbose", action="store_true", help="show the ladder of every case")
+    _isolation(run)
+
+    compare = commands.add_parser(
+        "compare", help="both arms of one case side by side, with the IR diff of the pass"
+    )
+    compare.add_argument("case", metavar="CASE", help="a case file, or the id of a case in repros/")
+    compare.add_argument("--at", metavar="PASS", help="whose diff (default: where the arms part)")
+    _isolation(compare)
+
+    lint = commands.add_parser("lint", help="check case files, without TVM")
+    _paths(lint)
+    listing = commands.add_parser("list", help="list cases, without TVM")
+    _paths(listing)
+    commands.add_parser("schema", help="print the JSON Schema of a case file")
+    commands.add_parser("doctor", help="show the TVM at hand, and what is missing")
+    return root
+
+
+def _paths(command: argparse.ArgumentParser) -> None:
+    command.add_argument("paths", nargs="*", metavar="PATH", help="case files or folders (repros)")
+    command.add_argument("-k", metavar="EXPR", default="", help="only cases whose id or tags match")
+
+
+def _isolation(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--isolation",
+        choices=("fork", "spawn"),
+        default="fork",
+        help="how children are made: from a warm server, or each importing TVM anew",
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, came {text!r}")
+    return number
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    options = parser().parse_args(argv)
+    from harness import commands
+
+    try:
+        code: int = getattr(commands, options.command)(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        # The reader of our output has gone; the interpreter must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
