@@ -13,6 +13,8 @@ from tvm import relax
 
 from fixes.allocate_workspace.release import name_of
 
+WORKSPACE_SIZE = "WorkspaceSize"
+
 Value = Any
 """What a name stands for, as far as functions go: the key of a GlobalVar or of the variable of a
 local function, a tuple of values, or None for anything else."""
@@ -23,13 +25,25 @@ def key(node: Any) -> int:
     return hash(node)
 
 
+def is_external(function: Any) -> bool:
+    """Whether the body of the function is for another compiler to read."""
+    return "Codegen" in function.attrs or "Composite" in function.attrs
+
+
+def asks(function: Any) -> bool:
+    """Whether an external function asks for a workspace; one of no bytes counts."""
+    return is_external(function) and WORKSPACE_SIZE in function.attrs
+
+
 @dataclass(frozen=True)
 class Site:
     """A call whose callee is known."""
 
     callee: int
+    direct: bool  # called by its own name, not through another variable
     scopes: tuple[int, ...]  # the functions around it, outermost first
     sees_first_block: bool  # a DataflowVar of the first dataflow block may be used here
+    stock_scope: int  # the function whose workspace TVM's own pass would pass on, 0 for none
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class Facts:
     locals: dict[int, Local] = field(default_factory=dict)  # by the key of the variable
     sites: list[Site] = field(default_factory=list)
     escapes: list[Escape] = field(default_factory=list)
+    first_block_scope: int = 0  # the function that holds the first dataflow block
+    refers_to: set[int] = field(default_factory=set)  # every function that is named in it
 
 
 def value_of(expr: Any, values: Mapping[int, Value]) -> Value:
@@ -94,14 +110,16 @@ class _Walk:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.scopes: tuple[int, ...] = ()
-        self.seen_block = False
         # How TVM's well-formed check sees variables of the first dataflow block: gone after any
         # dataflow block ends, back when the local function that held the block ends, and never
         # visible outside dataflow.
         self.first_alive = False
         self.in_dataflow = False
+        self.stock_scope = 0
 
     def function(self, function: Any) -> None:
+        if asks(function) and "Codegen" in function.attrs:
+            self.stock_scope = key(function)
         outer = self.scopes, self.first_alive, self.in_dataflow
         self.scopes = (*self.scopes, key(function))
         self.in_dataflow = False
@@ -121,8 +139,10 @@ class _Walk:
 
     def dataflow(self, block: Any) -> None:
         outer = self.in_dataflow
-        self.first_alive = self.first_alive or not self.seen_block
-        self.seen_block = self.in_dataflow = True
+        if not self.facts.first_block_scope:
+            self.facts.first_block_scope = self.scopes[-1]
+            self.first_alive = True
+        self.in_dataflow = True
         self.bindings(block)
         self.in_dataflow, self.first_alive = outer, False
 
@@ -148,16 +168,22 @@ class _Walk:
         elif isinstance(value, relax.Call):
             self.call(value, name)
         else:
-            self.facts.values[key(var)] = value_of(value, self.facts.values)
+            self.facts.values[key(var)] = self.value(value)
 
     def call(self, call: Any, name: str) -> None:
-        callee = value_of(call.op, self.facts.values)
+        callee = self.value(call.op)
         if isinstance(callee, int):
             sees = self.first_alive and self.in_dataflow
-            self.facts.sites.append(Site(callee, self.scopes, sees))
+            direct = key(call.op) == callee
+            self.facts.sites.append(Site(callee, direct, self.scopes, sees, self.stock_scope))
         for arg in call.args:
             self.escape(arg, f"passed as an argument in the call that binds `{name}`")
 
     def escape(self, expr: Any, how: str) -> None:
-        for callee in _functions_in(value_of(expr, self.facts.values)):
+        for callee in _functions_in(self.value(expr)):
             self.facts.escapes.append(Escape(callee, how))
+
+    def value(self, expr: Any) -> Value:
+        found = value_of(expr, self.facts.values)
+        self.facts.refers_to.update(_functions_in(found))
+        return found

@@ -9,7 +9,7 @@ import tvm
 from tvm import relax
 
 from fixes.allocate_workspace import needs, release
-from fixes.allocate_workspace.calls import Facts, key
+from fixes.allocate_workspace.calls import Facts, is_external, key
 from fixes.allocate_workspace.rewrite import Plan, Rewriter, with_workspace, workspace_param
 
 
@@ -38,16 +38,18 @@ def allocated(mod: Any) -> Any:
     found = needs.receivers(facts)
     params = {gvar: workspace_param(facts[gvar].function, size) for gvar in found}
     renamed = _renamed(mod, facts, params)
+    names = {gvar: facts[gvar].name for gvar in found}
+    for one in facts.values():
+        needs.refuse_escapes(one, names)
     functions = {}
     for gvar, function in mod.functions_items():
-        one = facts.get(key(gvar))
-        if one is None:
-            functions[gvar] = function
-        elif key(gvar) in found:
+        if key(gvar) in found:
             new = renamed[key(gvar)]
-            functions[new] = _receiver(mod, one, new, params[key(gvar)], size, renamed)
+            functions[new] = _receiver(mod, facts[key(gvar)], new, params[key(gvar)], size, renamed)
+        elif key(gvar) in facts:
+            functions[gvar] = _other(mod, facts[key(gvar)], size, renamed)
         else:
-            functions[gvar] = _other(mod, one, size, renamed)
+            functions[gvar] = function
     return tvm.IRModule(functions, attrs=mod.attrs, global_infos=mod.global_infos)
 
 
@@ -69,24 +71,25 @@ def _renamed(mod: Any, facts: Mapping[int, Facts], params: Mapping[int, Any]) ->
 def _receiver(
     mod: Any, facts: Facts, new: Any, param: Any, size: int, renamed: Mapping[int, Any]
 ) -> Any:
-    local = needs.local_receivers(facts, set(renamed))
-    names = {gvar: var.name_hint for gvar, var in _old_names(mod, renamed).items()}
-    names |= {var: release.name_of(facts.locals[var].var) for var in local}
-    needs.refuse_escapes(facts, names)
-    plan = Plan(size, renamed, facts.values, frozenset(local))
+    like_stock = needs.stock_is_right(facts, renamed.keys())
+    if like_stock:
+        chosen = needs.asking_locals(facts)
+    else:
+        chosen = needs.local_receivers(facts, renamed.keys())
+    needs.refuse_escapes(facts, needs.local_names(facts, chosen))
+    plan = Plan(size, renamed, facts.values, like_stock, frozenset(chosen))
     body = Rewriter(mod, plan, param).rewritten_body(facts.function)
     return with_workspace(facts.function, param, body).with_attr("global_symbol", new.name_hint)
 
 
 def _other(mod: Any, facts: Facts, size: int, renamed: Mapping[int, Any]) -> Any:
-    needs.refuse_escapes(
-        facts, {gvar: var.name_hint for gvar, var in _old_names(mod, renamed).items()}
-    )
     function = facts.function
-    if needs.is_external(function):
-        plan = Plan(size, renamed, facts.values)
-    else:
+    if not is_external(function):
         plan = _allocating(facts, size, renamed)
+    elif facts.refers_to & renamed.keys():
+        plan = Plan(size, renamed, facts.values, like_stock=False)
+    else:
+        return function
     body = Rewriter(mod, plan, None).rewritten_body(function)
     if body.same_as(function.body):
         return function
@@ -101,13 +104,16 @@ def _other(mod: Any, facts: Facts, size: int, renamed: Mapping[int, Any]) -> Any
 
 
 def _allocating(facts: Facts, size: int, renamed: Mapping[int, Any]) -> Plan:
-    """TVM's place, the first dataflow block, when all calls see it; else the top of each caller."""
+    """TVM's place, the first dataflow block, when all calls see it; else the top of each caller.
+
+    A local function can use the variable of a block around it, but passes that come later know
+    such a function less well, so that is done only where TVM would do it.
+    """
     sites = [site for site in facts.sites if site.callee in renamed]
-    if all(site.sees_first_block for site in sites):
-        return Plan(size, renamed, facts.values, in_first_block=True)
+    visible = all(site.sees_first_block for site in sites)
+    like_stock = visible and all(site.direct for site in sites)
+    captured = any(site.scopes[-1] != facts.first_block_scope for site in sites)
+    if like_stock or (visible and not captured):
+        return Plan(size, renamed, facts.values, like_stock, in_first_block=True)
     tops = frozenset(site.scopes[-1] for site in sites)
-    return Plan(size, renamed, facts.values, allocating=tops)
-
-
-def _old_names(mod: Any, renamed: Mapping[int, Any]) -> dict[int, Any]:
-    return {key(gvar): gvar for gvar in mod.get_global_vars() if key(gvar) in renamed}
+    return Plan(size, renamed, facts.values, like_stock=False, allocating=tops)

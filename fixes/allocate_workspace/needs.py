@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from tvm import relax
 
-from fixes.allocate_workspace.calls import Facts, facts_of, key
-
-WORKSPACE_SIZE = "WorkspaceSize"
-
-
-def is_external(function: Any) -> bool:
-    """Whether the body of the function is for another compiler to read."""
-    return "Codegen" in function.attrs or "Composite" in function.attrs
+from fixes.allocate_workspace.calls import WORKSPACE_SIZE, Facts, asks, facts_of, is_external, key
+from fixes.allocate_workspace.release import name_of
 
 
 def largest_size(mod: Any) -> int:
@@ -52,7 +46,7 @@ def receivers(facts: Mapping[int, Facts]) -> set[int]:
     instead, so the chain ends there.
     """
     external = {gvar: one for gvar, one in facts.items() if is_external(one.function)}
-    found = {gvar for gvar, one in external.items() if WORKSPACE_SIZE in one.function.attrs}
+    found = {gvar for gvar, one in external.items() if asks(one.function)}
     while True:
         more = {
             gvar
@@ -64,15 +58,49 @@ def receivers(facts: Mapping[int, Facts]) -> set[int]:
         found |= more
 
 
-def local_receivers(facts: Facts, found: set[int]) -> set[int]:
+def stock_is_right(facts: Facts, found: Set[int]) -> bool:
+    """Whether TVM's own pass gets the inside of this receiver right.
+
+    It does when all calls that matter are calls of local composite functions that ask for a
+    workspace, by their own names, where the workspace that TVM would pass on is in sight.
+    """
+    if not asks(facts.function) or facts.refers_to & found:
+        return False
+    for site in facts.sites:
+        local = facts.locals.get(site.callee)
+        if local is None:
+            continue
+        matters = asks(local.function) or (site.direct and "Composite" in local.function.attrs)
+        right = (
+            site.direct
+            and asks(local.function)
+            and "Composite" in local.function.attrs
+            and key(local.function) not in site.scopes
+            and site.stock_scope in site.scopes
+        )
+        if matters and not right:
+            return False
+    return True
+
+
+def local_names(facts: Facts, chosen: Set[int]) -> dict[int, str]:
+    return {var: name_of(facts.locals[var].var) for var in chosen}
+
+
+def asking_locals(facts: Facts) -> set[int]:
+    """The local functions that ask for a workspace themselves, by their variable."""
+    return {var for var, one in facts.locals.items() if asks(one.function)}
+
+
+def local_receivers(facts: Facts, found: Set[int]) -> set[int]:
     """The local functions of a receiver that receive the workspace too, by their variable.
 
-    One that does not ask for it, and that nobody calls, is left alone, as TVM does: it can use
-    the workspace of the function around it.
+    Those that ask for it, and those that hand it on. One that goes on as a value cannot be given
+    another signature; when it does not ask itself, it can use the workspace of the function
+    around it.
     """
-    external = {var: one for var, one in facts.locals.items() if is_external(one.function)}
-    called = {site.callee for site in facts.sites}
-    inside = {var for var, one in external.items() if WORKSPACE_SIZE in one.function.attrs}
+    inside = asking_locals(facts)
+    escaped = {escape.callee for escape in facts.escapes}
     while True:
         using = {
             scope
@@ -82,16 +110,18 @@ def local_receivers(facts: Facts, found: set[int]) -> set[int]:
         }
         more = {
             var
-            for var, one in external.items()
-            if var not in inside and var in called and key(one.function) in using
+            for var, one in facts.locals.items()
+            if var not in inside and var not in escaped and key(one.function) in using
         }
         if not more:
             return inside
         inside |= more
 
 
-def refuse_escapes(facts: Facts, names: Mapping[int, str]) -> None:
-    """Refuse a function that goes on as a value: its callers could not be found.
+def refuse_escapes(facts: Facts, changed: Mapping[int, str]) -> None:
+    """Refuse a function that goes on as a value though its signature changes.
+
+    Its callers could not be found. `changed` gives the names of such functions.
 
     Raises
     ------
@@ -99,9 +129,9 @@ def refuse_escapes(facts: Facts, names: Mapping[int, str]) -> None:
         Naming both functions and the binding.
     """
     for escape in facts.escapes:
-        if escape.callee in names:
+        if escape.callee in changed:
             raise ValueError(
                 f"AllocateWorkspace cannot rewrite `{facts.name}`: "
-                f"`{names[escape.callee]}` needs a workspace, but it is {escape.how}, "
+                f"`{changed[escape.callee]}` needs a workspace, but it is {escape.how}, "
                 "so its callers cannot be given one"
             )

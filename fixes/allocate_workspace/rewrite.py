@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes.allocate_workspace import release
-from fixes.allocate_workspace.calls import Value, key, value_of
-from fixes.allocate_workspace.needs import WORKSPACE_SIZE
+from fixes.allocate_workspace.calls import WORKSPACE_SIZE, Value, key, value_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,8 @@ class Plan:
         From the key of an old GlobalVar to the new one.
     values
         What variables stand for, see `fixes.allocate_workspace.calls`.
+    like_stock
+        TVM's own pass would be right here: give what it would give, to the letter.
     local_receivers
         Local functions that receive a workspace, by the key of their variable.
     in_first_block
@@ -37,9 +38,10 @@ class Plan:
     size: int
     renamed: Mapping[int, Any]
     values: Mapping[int, Value]
+    like_stock: bool
     local_receivers: frozenset[int] = frozenset()
     in_first_block: bool = False
-    allocating: frozenset[int] = field(default_factory=frozenset)
+    allocating: frozenset[int] = frozenset()
 
 
 def with_workspace(function: Any, workspace: Any, body: Any) -> Any:
@@ -83,36 +85,40 @@ class Rewriter(PyExprMutator):  # type: ignore[misc]
     def __init__(self, mod: Any, plan: Plan, workspace: Any) -> None:
         super().__init__(mod)
         self.plan = plan
-        self.param = workspace  # what local composites are called with, as TVM does
         self.workspace = workspace  # what the code at hand passes on
         self.early: dict[int, Any] = {}  # variables of local functions, ready before their bodies
 
     def rewritten_body(self, function: Any) -> Any:
         """The new body of a function, with the allocation on top where the plan wants it there."""
         if key(function) not in self.plan.allocating:
-            return self.visit_expr(function.body)
+            return self._visited(function)
         call = self.builder_.normalize(_allocation(self.plan.size))
         outer, self.workspace = self.workspace, relax.Var("workspace_main", release.type_of(call))
         top = relax.BindingBlock([relax.VarBinding(self.workspace, call)])
-        body = self.visit_expr(function.body)
+        body = self._visited(function)
         self.workspace = outer
         return self.builder_.normalize(relax.SeqExpr([top, *body.blocks], body.body, body.span))
+
+    def _visited(self, function: Any) -> Any:
+        if self.plan.like_stock:
+            # TVM opens no scope here, and so forgets symbolic shapes behind a branch.
+            return self.visit_expr(function.body)
+        self.builder_.begin_scope(function.params)
+        body = self.visit_expr(function.body)
+        self.builder_.end_scope()
+        return body
 
     def visit_global_var_(self, gvar: Any) -> Any:
         return self.plan.renamed.get(key(gvar), gvar)
 
     def visit_call_(self, call: Any) -> Any:
         callee = value_of(call.op, self.plan.values)
-        if callee in self.plan.renamed:
-            workspace = self.workspace
-        elif callee in self.plan.local_receivers:
-            workspace = self.param
-        else:
+        if callee not in self.plan.renamed and callee not in self.plan.local_receivers:
             return super().visit_call_(call)
         args = [self.visit_expr(arg) for arg in call.args]
         return relax.Call(
             self.visit_expr(call.op),
-            [*args, workspace],
+            [*args, self.workspace],
             call.attrs,
             release.type_args(call),
             call.span,
@@ -150,8 +156,11 @@ class Rewriter(PyExprMutator):  # type: ignore[misc]
         var = release.retyped(self, binding.var, release.type_of(shape))
         self.early[key(binding.var)] = var
         release.remap(self, binding.var, var)
-        outer, self.workspace = self.workspace, own
-        value = with_workspace(function, own, self.visit_expr(function.body))
+        outer = self.workspace
+        # TVM lets local composite functions use the workspace of the codegen function around.
+        if not self.plan.like_stock or "Codegen" in function.attrs:
+            self.workspace = own
+        value = with_workspace(function, own, self._visited(function))
         self.workspace = outer
         return value
 
