@@ -1,0 +1,141 @@
+"""Results for scripts: JSON Lines, a header and then one line a case, written as each case ends.
+
+Schema 1. Keys may be added; none is taken away or given another meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from harness.case import Case
+from harness.report.text import cut
+from harness.run.trace import FixState, TvmInfo
+from harness.verdict.arm import ArmJudgement
+from harness.verdict.judge import Judgement
+from harness.verdict.outcome import Crash, Error, Exit, Oom, StageResult
+from harness.verdict.signature import Signature
+from harness.verdict.words import kind, message
+
+SCHEMA: Final = 1
+_MESSAGE: Final = 4_000
+_TAIL: Final = 4_000
+
+
+class ResultsFile:
+    """A results file that is complete up to the last case that ended. A context manager.
+
+    Each line goes out in one write to a file opened for appending, and nothing is held back.
+
+    Parameters
+    ----------
+    path : Path
+        Made anew; a file that is there is overwritten.
+    info : TvmInfo
+        For the header.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be opened or written.
+    """
+
+    def __init__(self, path: Path, info: TvmInfo) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        self._fd = os.open(path, flags, 0o666)
+        try:
+            self._write(header(info, datetime.now(timezone.utc)))
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def add(self, case: Case, judgement: Judgement, seconds: float) -> None:
+        """Write the line of a case."""
+        self._write(case_line(case, judgement, seconds))
+
+    def __enter__(self) -> ResultsFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        os.close(self._fd)
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        # ASCII only: text from a dying process may hold halves of characters.
+        rest = json.dumps(record, ensure_ascii=True).encode("ascii") + b"\n"
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+
+
+def header(info: TvmInfo, started: datetime) -> dict[str, Any]:
+    """The first line: what ran the cases, and when."""
+    return {"schema": SCHEMA, **info.as_dict(), "started": started.isoformat(timespec="seconds")}
+
+
+def case_line(case: Case, judgement: Judgement, seconds: float) -> dict[str, Any]:
+    """The line of a case."""
+    line = {"case": case.id, **_judgement(judgement), "seconds": round(seconds, 6)}
+    if judgement.contrasts:
+        line["contrasts"] = {
+            title: _judgement(contrast) for title, contrast in judgement.contrasts.items()
+        }
+    return line
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "verdict": judgement.verdict.value,
+        "reason": cut(judgement.reason, _MESSAGE),
+        "arms": {name: _arm(arm) for name, arm in judgement.arms.items()},
+    }
+
+
+def _arm(arm: ArmJudgement) -> dict[str, Any]:
+    trace, found = arm.trace, arm.signature
+    record: dict[str, Any] = {
+        "stages": [_stage(result) for result in arm.stages],
+        "signature": str(found) if isinstance(found, Signature) else None,
+        "expected": {stage: one.describe() for stage, one in arm.expect.stages.items()},
+        "differences": [
+            {"stage": one.stage.value, "expected": one.expected, "seen": one.seen}
+            for one in arm.differences
+        ],
+        "runs": len(arm.runs),
+        "globals": None if trace.globals is None else list(trace.globals),
+    }
+    if trace.fix is not None:
+        record["fix"] = _fix(trace.fix)
+    if arm.telling.failed or arm.differences:
+        record["stdout"] = trace.stdout[-_TAIL:]
+        record["stderr"] = trace.stderr[-_TAIL:]
+    return record
+
+
+def _fix(fix: FixState) -> dict[str, Any]:
+    return {"name": fix.name, "applied": fix.applied, "used": fix.used, "detail": fix.detail}
+
+
+def _stage(result: StageResult) -> dict[str, Any]:
+    outcome = result.outcome
+    form = outcome.form if isinstance(outcome, Oom) else outcome
+    record: dict[str, Any] = {
+        "stage": result.stage.value,
+        "at": result.at or None,
+        "outcome": kind(outcome),
+        "error": form.type if isinstance(form, Error) else None,
+        "message": cut(message(outcome), _MESSAGE) if result.failed else None,
+        "signal": form.signal if isinstance(form, Crash) else None,
+        "seconds": round(result.seconds, 6),
+    }
+    if isinstance(outcome, Exit):
+        record["code"] = outcome.code
+    return record
