@@ -76,7 +76,7 @@ def _parts(case: Case, judgement: Judgement) -> Iterator[RenderableType]:
     yield styled(case.title, "quiet")
     if judgement.arms:
         yield stage_table(judgement)
-    yield Text.assemble(("because ", "quiet"), line(judgement.reason, 600))
+    yield Text.assemble(("reason  ", "quiet"), line(judgement.reason, 600))
     for name, arm in judgement.arms.items():
         yield from _tail(name, arm)
     titled = {contrast.title: contrast.case for contrast in case.contrasts}
@@ -92,7 +92,7 @@ def _contrast(title: str, case: Case | None, judgement: Judgement) -> Iterator[R
         yield Padding(Group(*parts), (1, 0, 0, 2))
     else:
         word = (judgement.verdict.value, verdict_style(judgement.verdict))
-        yield Text.assemble(("contrast ", "quiet"), line(title), ": ", word)
+        yield Text.assemble(("contrast ", "quiet"), word, f"  {line(title)}")
 
 
 def _result(arm: ArmJudgement, stage: Stage) -> StageResult:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.case import ArmExpect
+from harness.run.trace import Stage
 from harness.verdict.arm import ArmJudgement
-from harness.verdict.expectation import differences
+from harness.verdict.expectation import differences, expects_failure
 from harness.verdict.word import Verdict
 
 
@@ -57,14 +58,26 @@ def _as_in_stock(seen: Seen) -> bool:
     return as_seen or as_expected
 
 
-def _unused(arm: ArmJudgement) -> bool:
-    """Whether the fix took no part. An arm that died may not have come to telling."""
-    return any(
-        not (fix.applied and fix.used)
-        if (fix := run.trace.fix) is not None
-        else run.trace.end.final and not arm.refused_to_load
-        for run in arm.runs
-    )
+def _without_effect(seen: Seen) -> bool:
+    """Whether the fix took no part, though it should have.
+
+    One that found nothing to patch always should have. One that was installed and never called
+    should have when stock fails: then something else made the difference. An arm that died may
+    not have come to telling.
+    """
+    fixed = seen.arms.get("fixed")
+    if fixed is None:
+        return False
+    stock = seen.arms.get("stock")
+    needed = stock.failed if stock else any(map(expects_failure, seen.stock_expect.stages.values()))
+    for run in fixed.runs:
+        fix = run.trace.fix
+        if fix is None:
+            if run.trace.end.final and not run.outcome_of(Stage.LOAD).failed:
+                return True
+        elif not fix.applied or (needed and not fix.used):
+            return True
+    return False
 
 
 def _in_stock(words: str) -> Reason:
@@ -85,7 +98,7 @@ def _first_difference(arm: ArmJudgement, words: str) -> str:
     return f"{arm.arm}: {words}; {stage}: expected {first.expected}, saw {first.seen}"
 
 
-def _why_unused(seen: Seen) -> str:
+def _why_without_effect(seen: Seen) -> str:
     states = [run.trace.fix for run in seen.arms["fixed"].runs if run.trace.fix is not None]
     if not states:
         return "fixed: nothing was told of the fix"
@@ -131,7 +144,7 @@ _TABLE: tuple[tuple[Verdict, Test, Reason], ...] = (
         _stock(lambda arm: not arm.as_expected),
         _in_stock("fails in another way than expected"),
     ),
-    (Verdict.FIX_NOT_APPLIED, _fixed(_unused), _why_unused),
+    (Verdict.FIX_NOT_APPLIED, _without_effect, _why_without_effect),
     (Verdict.FLAKY, _fixed(lambda arm: arm.disagrees), _in_fixed("repeats disagree")),
     (Verdict.FIX_INEFFECTIVE, _as_in_stock, _in_fixed("still fails as stock does")),
     (

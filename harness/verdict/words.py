@@ -39,9 +39,15 @@ def message(outcome: Outcome) -> str:
 def describe(result: StageResult) -> str:
     """What happened in a stage, on one line, without the message's further lines."""
     head = _head(result.outcome)
-    said = message(result.outcome).strip().partition("\n")[0].strip()
+    said = gist(message(result.outcome))
     place = f" at {result.at}" if result.at and result.failed else ""
     return f"{head}{place}: {said}" if said else f"{head}{place}"
+
+
+def gist(text: str) -> str:
+    """The line of a message that says why: its first, unless it announces another."""
+    _, announced, why = text.rpartition("Error message: ")
+    return (why if announced else text).strip().partition("\n")[0].strip()
 
 
 def _head(outcome: Outcome) -> str:
