@@ -28,6 +28,7 @@ class Model(BaseModel):
     key: ClassVar[str] = ""  # where a union is told apart by keys: the one that means this model
 
 
+KEY = "[key]"  # how pydantic ends the place of an error in a key
 TAG = "\0"  # how union tags begin: no key of a file does
 
 

@@ -35,11 +35,16 @@ def _stage(description: str, alias: str | None = None) -> Any:
     return Field(default_factory=OkPattern, validation_alias=alias, description=description)
 
 
+_VERSIONS_IN_A_LIST = dict.fromkeys(
+    ("tvm", "ffi"), "versions stand in a list: `expect: [{tvm: ..., stock: ...}]`"
+)
 Outcome = Annotated[Pattern, AfterValidator(_no_mismatch)]
 
 
 class StagesForm(Model):
     """Stages that are not named are ok, or not reached behind one that fails."""
+
+    misplaced: ClassVar[dict[str, str]] = _VERSIONS_IN_A_LIST
 
     load: Outcome = _stage("TVMScript to IRModule.")
     input: Outcome = _stage("relax.analysis.well_formed on the module as given.")
@@ -75,7 +80,8 @@ class ArmsForm(Model):
 
     key: ClassVar[str] = "stock"
     misplaced: ClassVar[dict[str, str]] = {
-        stage: "stages stand inside `stock:` or `fixed:`" for stage in STAGES
+        **{stage: "stages stand inside `stock:` or `fixed:`" for stage in STAGES},
+        **_VERSIONS_IN_A_LIST,
     }
 
     stock: ArmForm
@@ -148,7 +154,7 @@ class CaseKeys(Model):
     tags: tuple[TagName, ...] = Field(default=(), description="For `-m` on the command line.")
     tvm: VersionSpec = Field(default="", description="Releases it is for; others: skipped.")
     ffi: VersionSpec = Field(default="", description="The same for apache-tvm-ffi.")
-    notes: str = ""
+    notes: str = Field(default="", description="What a reader should know.")
     passes: tuple[PassForm, ...] = Field(
         default=(), description="In order, each a dotted name under `tvm.`"
     )
@@ -172,7 +178,7 @@ class CaseKeys(Model):
 class ContrastForm(CaseKeys):
     """A sibling run that must hold too: the case with these keys in place of its own."""
 
-    title: Title
+    title: Title = Field(description="How it differs, in one line.")
     module: ModuleForm = Field(default_factory=str)
     expect: ExpectForm
 
@@ -180,7 +186,7 @@ class ContrastForm(CaseKeys):
 class CaseFile(CaseKeys):
     """One bug in TVM: a module, what is done with it, and what is seen."""
 
-    title: Title
+    title: Title = Field(description="What goes wrong, in one line.")
     module: ModuleForm = Field(
         description="TVMScript as its author wrote it, with I, R and T in scope."
     )

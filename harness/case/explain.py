@@ -10,11 +10,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 from typing_extensions import TypeAliasType
 
-from harness.case.base import TAG, Model, did_you_mean
+from harness.case.base import KEY, TAG, Model, did_you_mean
 from harness.case.problems import shown
-from harness.case.tree import Flaw, Path, Tree
+from harness.case.tree import Flaw, Path, Spot, Tree
 
-_CONSEQUENCES = {"default_factory_not_called"}  # of another error, which is told
 _EXPECTED = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -37,25 +36,53 @@ _EXPECTED = {
 }
 
 
-def explain(error: ValidationError, root: type[BaseModel], tree: Tree) -> Iterator[Flaw]:
-    """One flaw for each thing wrong; `root` is the model that `tree` was held against."""
-    for found in error.errors(include_url=False):
-        if found["type"] not in _CONSEQUENCES:
-            yield _flaw(found, root, tree)
+def explain(error: ValidationError, root: type[BaseModel], tree: Tree, most: int) -> list[Flaw]:
+    """One flaw for each thing wrong, in the order of the file.
+
+    `root` is the model that `tree` was held against. Only the first `most` flaws are spelled
+    out: in a file with thousands, nobody reads the rest.
+    """
+    found = [
+        (_spot(one, tree), one) for one in error.errors(include_url=False) if not _follows(one)
+    ]
+    found.sort(key=lambda pair: (pair[0].line, pair[0].column))
+    told = [_flaw(one, spot, root, tree) for spot, one in found[:most]]
+    return told + [Flaw(spot, "one more") for spot, _ in found[most:]]
 
 
-def _flaw(found: Any, root: type[BaseModel], tree: Tree) -> Flaw:
-    context = found.get("ctx", {})
-    loc = (*found["loc"], *context.get("at", ()))
+def _follows(found: Any) -> bool:
+    """Whether it is but the consequence of another error, which is told as well."""
+    too_short = found["type"] == "too_short"  # pydantic counts good items only
+    if too_short and len(found["input"]) >= found["ctx"]["min_length"]:
+        return True
+    return bool(found["type"] == "default_factory_not_called")
+
+
+def _whole_loc(found: Any) -> Path:
+    return (*found["loc"], *found.get("ctx", {}).get("at", ()))
+
+
+def _path(found: Any) -> Path:
+    """The place in the file: without the marks of unions and mapping keys."""
+    loc = _whole_loc(found)
     path = tuple(item for item in loc if not (isinstance(item, str) and item.startswith(TAG)))
+    return path[:-1] if path[-1:] == (KEY,) else path
+
+
+def _spot(found: Any, tree: Tree) -> Spot:
+    path = _path(found)
     if found["type"] == "missing":
-        return Flaw(tree.value_spot(path[:-1]), f"{_in(path[:-1])}missing key `{path[-1]}`")
+        return tree.value_spot(path[:-1])
+    is_key = found["type"] == "extra_forbidden" or _whole_loc(found)[-1:] == (KEY,)
+    return tree.spot(path) if is_key else tree.value_spot(path)
+
+
+def _flaw(found: Any, spot: Spot, root: type[BaseModel], tree: Tree) -> Flaw:
+    context, path = found.get("ctx", {}), _path(found)
+    if found["type"] == "missing":
+        return Flaw(spot, f"{_in(path[:-1])}missing key `{path[-1]}`")
     if found["type"] == "extra_forbidden":
-        return _unknown_key(found["loc"], path, root, tree)
-    if path and path[-1] == "[key]":
-        path, spot = path[:-1], tree.spot(path[:-1])
-    else:
-        spot = tree.value_spot(path)
+        return _unknown_key(found["loc"], path, spot, root)
     template = _EXPECTED.get(found["type"])
     expected = template.format_map(context) if template else found["msg"]
     value = tree.at(path, found["input"])
@@ -84,13 +111,13 @@ def dotted(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def _unknown_key(loc: Path, path: Path, root: type[BaseModel], tree: Tree) -> Flaw:
+def _unknown_key(loc: Path, path: Path, spot: Spot, root: type[BaseModel]) -> Flaw:
     model = next((one for one in _types(root, loc[:-1]) if _is_model(one)), Model)
     known = list(_fields(model))
     key = str(path[-1])
     hint = model.misplaced.get(key) or did_you_mean(key, known) or model.others
     message = f"{_in(path[:-1])}unknown key `{key}`"
-    return Flaw(tree.spot(path), message, f"one of {', '.join(known)}", hint=hint)
+    return Flaw(spot, message, f"one of {', '.join(known)}", hint=hint)
 
 
 def _words(found: Any, root: type[BaseModel]) -> list[str]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, ConfigDict, Field, Tag
-from typing_extensions import TypeAliasType
+from pydantic import AfterValidator, ConfigDict, Field, Tag, model_validator
+from typing_extensions import Self, TypeAliasType
 
 from harness.case.args import TENSOR_KEYS, TensorSpec
-from harness.case.base import TAG, Model, refuse, tell_apart
+from harness.case.base import KEY, TAG, Model, refuse, tell_apart
 from harness.case.model import BuildKeys, CallKeys
 from harness.case.vocabulary import DottedName, Identifier, PythonExpression, Target, Text
 
@@ -64,6 +64,13 @@ class KeywordsForm(Model):
     __pydantic_extra__: dict[str, Value] = Field(init=False)
 
     under: UnderForm = Field(default_factory=UnderForm.model_construct)
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        for name in self.__pydantic_extra__:
+            if not name.isidentifier():
+                raise refuse("a keyword, which is a Python identifier", got=name, at=(name, KEY))
+        return self
 
 
 def _one_pass(item: dict[str, Any]) -> dict[str, Any]:

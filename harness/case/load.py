@@ -60,7 +60,7 @@ def _validated(tree: Tree) -> tuple[CaseFile | None, list[Flaw]]:
     try:
         return CaseFile.model_validate(tree.data, by_alias=True, by_name=False), []
     except ValidationError as error:
-        return None, list(explain(error, CaseFile, tree))
+        return None, explain(error, CaseFile, tree, MOST_PROBLEMS)
 
 
 def _problems(path: Path, flaws: list[Flaw]) -> Iterator[Problem]:

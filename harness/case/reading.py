@@ -69,8 +69,9 @@ def _syntax_flaw(error: yaml.MarkedYAMLError, text: str) -> Flaw:
     spot = Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
     problem = error.problem or "not YAML"
     said = f"{error.context}, {problem}" if error.context else problem
-    line = text.splitlines()[spot.line - 1 : spot.line] or [""]
-    if "\t" in line[0][: spot.column + 1]:
+    line = "".join(text.splitlines()[spot.line - 1 : spot.line])
+    indentation = line[: len(line) - len(line.lstrip())]
+    if "\t" in indentation or line[spot.column - 1 : spot.column] == "\t":
         return Flaw(spot, "a tab in the indentation", "spaces", hint="YAML indents with spaces")
     hint = next((hint for part, hint in _ADVICE.items() if part in problem), "")
     return Flaw(spot, f"not YAML: {said}", hint=hint)
@@ -130,21 +131,22 @@ class _Reader:
     def _key(self, event: Any, plain: bool) -> None:
         top = self.stack[-1]
         key: str = event.value
-        if plain and key == "<<":
+        bad = plain and key == "<<"
+        if bad:
             self._flaw(event, "a merge key", key, "write the keys out")
+        elif not key.isprintable():
+            bad = True
+            self._flaw(event, "a key with control characters", key)
         elif plain and not isinstance(self._plain(event), str):
             self._flaw(event, "a key that is not a text", key, "quote it if it is one", "a text")
-        top.key = key
-        top.throw_away = False
         path = (*top.path, key)
         if path in self.tree.keys:
-            first = self.tree.keys[path].line
-            self._flaw(event, f"duplicate key `{key}`", hint=f"first given on line {first}")
-            top.throw_away = True
-        elif plain and key == "<<":
-            top.throw_away = True
-        else:
+            bad = True
+            hint = f"first given on line {self.tree.keys[path].line}"
+            self._flaw(event, f"duplicate key `{key}`", hint=hint)
+        if not bad:
             self.tree.keys[path] = _spot(event)
+        top.key, top.throw_away = key, bad
 
     def _open(self, event: Any, container: dict[str, Any] | list[Any]) -> None:
         self._refuse_tag_and_anchor(event)

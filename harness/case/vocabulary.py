@@ -175,7 +175,9 @@ Bool = Annotated[bool, Strict()]
 Dim = Annotated[int, Strict(), Field(ge=0, lt=2**63)]
 Shape = tuple[Dim, ...]
 Number = Annotated[bool | int | float, BeforeValidator(number)]
-Memory = Annotated[int, Strict(), AfterValidator(_memory)]
+Memory = Annotated[
+    int, Strict(), AfterValidator(_memory), Field(json_schema_extra={"minimum": LEAST_MEMORY})
+]
 
 Text = Annotated[str, AfterValidator(_text)]
 Title = Annotated[str, AfterValidator(_text), AfterValidator(_title)]
