@@ -100,7 +100,7 @@ def _result(arm: ArmJudgement, stage: Stage) -> StageResult:
 
 
 def _cell(arm: ArmJudgement, result: StageResult) -> Text:
-    seen = line(describe(result), _CELL)
+    seen = line(describe(result, short=True), _CELL)
     expected = [one.expected for one in arm.differences if one.stage is result.stage]
     if expected:
         return Text.assemble(

@@ -131,7 +131,7 @@ def stages(trace: ArmTrace) -> tuple[StageResult, ...]:
 
 def _of_steps(stage: Stage, trace: ArmTrace) -> StageResult:
     steps = [step for step in trace.steps if step.stage is stage]
-    seconds = sum(step.seconds for step in steps)
+    seconds = sum((step.seconds for step in steps), 0.0)
     for step in steps:
         outcome = _of_step(step, trace)
         if outcome != Ok():

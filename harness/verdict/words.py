@@ -36,11 +36,15 @@ def message(outcome: Outcome) -> str:
             return ""
 
 
-def describe(result: StageResult) -> str:
-    """What happened in a stage, on one line, without the message's further lines."""
+def describe(result: StageResult, short: bool = False) -> str:
+    """What happened in a stage, on one line, without the message's further lines.
+
+    `short` gives the place by the last part of its dotted name.
+    """
     head = _head(result.outcome)
     said = gist(message(result.outcome))
-    place = f" at {result.at}" if result.at and result.failed else ""
+    at = result.at.rpartition(".")[2] if short else result.at
+    place = f" at {at}" if at and result.failed else ""
     return f"{head}{place}: {said}" if said else f"{head}{place}"
 
 
