@@ -1,0 +1,456 @@
+"""Modules for the tests of AllocateWorkspace, written in as few words as possible."""
+
+from __future__ import annotations
+
+import textwrap
+
+TENSOR = 'R.Tensor((4,), "float32")'
+ADD = 'R.add({}, R.const({}, "float32"))'
+
+
+def function(name: str, body: str, attrs: str = "", param: str = "x", deco: str = "") -> str:
+    """A function ``(tensor, bool) -> tensor``; `attrs` is the inside of ``R.func_attr``."""
+    lines = [
+        f"@R.function{deco}",
+        f'def {name}({param}: {TENSOR}, c: R.Tensor((), "bool")) -> {TENSOR}:',
+    ]
+    if attrs:
+        lines.append(f"    R.func_attr({{{attrs}}})")
+    return "\n".join(lines) + "\n" + textwrap.indent(textwrap.dedent(body).strip(), "    ") + "\n"
+
+
+def module(*functions: str) -> str:
+    body = textwrap.indent("\n".join(functions), "    ")
+    return f"@I.ir_module\nclass Module:\n{body}"
+
+
+def asking(name: str, size: int = 64, add: int = 1, kind: str = "Codegen", deco: str = "") -> str:
+    """An external function that asks for a workspace and adds a constant."""
+    body = f"y = {ADD.format('x', add)}\nreturn y"
+    return function(name, body, f'"{kind}": "k.{name}", "WorkspaceSize": {size}', deco=deco)
+
+
+def external(name: str, body: str, kind: str = "Codegen") -> str:
+    """An external function that does not ask for a workspace itself."""
+    return function(name, body, f'"{kind}": "k.{name}"')
+
+
+def local(name: str, body: str, attrs: str) -> str:
+    return function(name, body, attrs, param=f"x_{name}")
+
+
+def calling(callee: str) -> str:
+    """An ordinary ``main`` that calls once, in a dataflow block."""
+    body = f"""
+    with R.dataflow():
+        y = Module.{callee}(x, c)
+        R.output(y)
+    return y
+    """
+    return function("main", body)
+
+
+def main(body: str) -> str:
+    return function("main", body)
+
+
+WRONG_IN_STOCK = {
+    "codegen calls codegen": module(
+        asking("inner"), external("outer", "y = Module.inner(x, c)\nreturn y"), calling("outer")
+    ),
+    "outside dataflow": module(asking("inner"), main("y = Module.inner(x, c)\nreturn y")),
+    "before the first dataflow block": module(
+        asking("inner"),
+        main("""
+        y = Module.inner(x, c)
+        with R.dataflow():
+            z = Module.inner(y, c)
+            R.output(z)
+        return z
+        """),
+    ),
+    "two dataflow blocks": module(
+        asking("inner"),
+        main("""
+        with R.dataflow():
+            y = Module.inner(x, c)
+            R.output(y)
+        y1 = R.add(y, y)
+        with R.dataflow():
+            z = Module.inner(y1, c)
+            R.output(z)
+        return z
+        """),
+    ),
+    "dataflow block and after it": module(
+        asking("inner"),
+        main("""
+        with R.dataflow():
+            y = Module.inner(x, c)
+            R.output(y)
+        z = Module.inner(y, c)
+        return z
+        """),
+    ),
+    "both branches": module(
+        asking("inner"),
+        main("""
+        if c:
+            with R.dataflow():
+                a = Module.inner(x, c)
+                R.output(a)
+            y = R.add(a, x)
+        else:
+            with R.dataflow():
+                b = Module.inner(x, c)
+                R.output(b)
+            y = R.add(b, b)
+        return y
+        """),
+    ),
+    "nested if": module(
+        asking("inner"),
+        main("""
+        if c:
+            if c:
+                a = Module.inner(x, c)
+                b = R.add(a, x)
+            else:
+                b = Module.inner(x, c)
+            y = Module.inner(b, c)
+        else:
+            y = R.add(x, x)
+        return y
+        """),
+    ),
+    "calls itself": module(
+        function(
+            "inner",
+            """
+            if c:
+                a = Module.inner(x, R.const(False, "bool"))
+                y = R.add(a, x)
+            else:
+                y = R.add(x, x)
+            return y
+            """,
+            '"Codegen": "k", "WorkspaceSize": 64',
+        ),
+        calling("inner"),
+    ),
+    "call each other": module(
+        *(
+            function(
+                one,
+                f"""
+                if c:
+                    a = Module.{other}(x, R.const(False, "bool"))
+                    y = R.add(a, x)
+                else:
+                    y = R.add(x, x)
+                return y
+                """,
+                attrs,
+            )
+            for one, other, attrs in (
+                ("inner", "outer", '"Codegen": "k", "WorkspaceSize": 64'),
+                ("outer", "inner", '"Codegen": "k"'),
+            )
+        ),
+        calling("outer"),
+    ),
+    "through a variable": module(
+        asking("inner"),
+        main("""
+        with R.dataflow():
+            f = Module.inner
+            g = f
+            y = g(x, c)
+            R.output(y)
+        return y
+        """),
+    ),
+    "through a tuple": module(
+        asking("inner"),
+        asking("other", 128, 5),
+        main("""
+        with R.dataflow():
+            t = (Module.inner, x, Module.other)
+            f = t[2]
+            y = f(x, c)
+            R.output(y)
+        return y
+        """),
+    ),
+    "through a chain": module(
+        asking("inner"),
+        main("""
+        f = Module.inner
+        t = (x, (f, x))
+        u = t
+        p = u[1]
+        g = p[0]
+        with R.dataflow():
+            y = g(x, c)
+            R.output(y)
+        return y
+        """),
+    ),
+    "through a variable of the function around": module(
+        asking("inner"),
+        main(
+            "f = Module.inner\n"
+            + local("near", "z = f(x_near, c)\nreturn z", "")
+            + "y = near(x, c)\nreturn y"
+        ),
+    ),
+    "mixed local composites": module(
+        function(
+            "outer",
+            local("one", "y1 = R.add(x_one, x_one)\nreturn y1", '"Composite": "k.one"')
+            + local(
+                "two",
+                f"y2 = {ADD.format('x_two', 3)}\nreturn y2",
+                '"Composite": "k.two", "WorkspaceSize": 32',
+            )
+            + "a = one(x, c)\nb = two(a, c)\nreturn b",
+            '"Codegen": "k", "WorkspaceSize": 32',
+        ),
+        calling("outer"),
+    ),
+    "chain of composites": module(
+        asking("deep", kind="Composite"),
+        external("middle", "y = Module.deep(x, c)\nreturn y", "Composite"),
+        external("outer", "y = Module.middle(x, c)\nz = R.add(y, y)\nreturn z"),
+        calling("outer"),
+    ),
+    "shared callee": module(
+        asking("inner", kind="Composite"),
+        external("left", "y = Module.inner(x, c)\nreturn y"),
+        external("right", "y = Module.inner(x, c)\nz = R.add(y, x)\nreturn z"),
+        main("""
+        with R.dataflow():
+            y = Module.left(x, c)
+            z = Module.right(y, c)
+            R.output(z)
+        return z
+        """),
+    ),
+    "no caller": module(
+        asking("inner"),
+        external("outer", "y = Module.inner(x, c)\nreturn y"),
+        main("y = R.add(x, x)\nreturn y"),
+    ),
+    "private": module(
+        asking("inner", deco="(private=True)"), main("y = Module.inner(x, c)\nreturn y")
+    ),
+    "new names are taken": module(
+        asking("inner"),
+        function("inner1", "y = R.add(x, x)\nreturn y"),
+        external("outer", "y = Module.inner(x, c)\nreturn y"),
+        function("outer1", "y = Module.outer(x, c)\nz = Module.inner1(y, c)\nreturn z"),
+        calling("outer1"),
+    ),
+    "two that compete for a name": module(
+        asking("inner"), asking("inner1", add=7), main("y = Module.inner(x, c)\nreturn y")
+    ),
+    "local function": module(
+        asking("inner"),
+        main(
+            local("near", "z = Module.inner(x_near, c)\nreturn z", "")
+            + "y = near(x, c)\nz1 = near(y, c)\nreturn z1"
+        ),
+    ),
+    "local function of a codegen function": module(
+        asking("inner"),
+        external(
+            "outer",
+            local("near", "z = Module.inner(x_near, c)\nreturn z", "") + "y = near(x, c)\nreturn y",
+        ),
+        calling("outer"),
+    ),
+    "local composite through a tuple": module(
+        function(
+            "outer",
+            local(
+                "one",
+                f"y1 = {ADD.format('x_one', 3)}\nreturn y1",
+                '"Composite": "k.one", "WorkspaceSize": 8',
+            )
+            + "t = (x, one)\nf = t[1]\ny = f(x, c)\nreturn y",
+            '"Codegen": "k", "WorkspaceSize": 8',
+        ),
+        calling("outer"),
+    ),
+    "local composite that calls itself": module(
+        function(
+            "outer",
+            """
+            @R.function
+            def one(z: R.Tensor((4,), "float32"), d: R.Tensor((), "bool")) -> R.Tensor((4,), "float32"):
+                R.func_attr({"Composite": "k.one", "WorkspaceSize": 8})
+                if d:
+                    a = one(z, R.const(False, "bool"))
+                    b = R.add(a, z)
+                else:
+                    b = R.add(z, z)
+                return b
+            y = one(x, c)
+            return y
+            """,  # noqa: E501
+            '"Codegen": "k", "WorkspaceSize": 8',
+        ),
+        calling("outer"),
+    ),
+    "ordinary between codegen": module(
+        asking("inner"),
+        function("between", "y = Module.inner(x, c)\nreturn y"),
+        external("outer", "y = Module.between(x, c)\nreturn y"),
+        calling("outer"),
+    ),
+    "no bytes beside some": module(
+        asking("none", 0, 2),
+        asking("inner"),
+        main("y = Module.none(x, c)\nz = Module.inner(y, c)\nreturn z"),
+    ),
+    "symbolic shapes": module(
+        asking("inner"),
+        external("outer", "y = Module.inner(x, c)\nreturn y"),
+        main("""
+        if c:
+            y = Module.outer(x, c)
+        else:
+            y = Module.inner(x, c)
+        z = Module.outer(y, c)
+        return z
+        """),
+    ).replace("(4,)", '("n",)'),
+}
+
+HUGE = module(asking("inner", 2**33), calling("inner"))
+
+RIGHT_IN_STOCK = {
+    "one call": module(asking("inner"), calling("inner")),
+    "several sizes": module(
+        asking("inner", 16),
+        asking("other", 256, 5),
+        main("""
+        with R.dataflow():
+            y = Module.inner(x, c)
+            z = Module.other(y, c)
+            R.output(z)
+        return z
+        """),
+    ),
+    "allocates though nobody asks here": module(
+        asking("inner"),
+        calling("inner"),
+        function(
+            "idle", "with R.dataflow():\n    y = R.add(x, x)\n    R.output(y)\nreturn y", '"a": 1'
+        ),
+    ),
+    "private": module(asking("inner", deco="(private=True)"), calling("inner")),
+    "ordinary between codegen": module(
+        asking("inner"),
+        calling("inner").replace("main", "between"),
+        external("outer", "y = Module.between(x, c)\nreturn y"),
+        calling("outer"),
+    ),
+    "no bytes at all": module(asking("inner", 0), calling("inner")),
+    "an ordinary function asks": module(
+        asking("inner", 16),
+        calling("inner").replace("with", 'R.func_attr({"WorkspaceSize": 99})\n    with'),
+    ),
+    "name is taken": module(
+        asking("inner"), function("inner1", "y = R.add(x, x)\nreturn y"), calling("inner")
+    ),
+    "composite in composite": module(
+        function(
+            "outer",
+            local(
+                "one",
+                local(
+                    "two",
+                    "b = R.add(x_two, x_two)\nreturn b",
+                    '"Composite": "t", "WorkspaceSize": 8',
+                )
+                + "a = two(x_one, c)\nreturn a",
+                '"Composite": "o", "WorkspaceSize": 8',
+            )
+            + "y = one(x, c)\nreturn y",
+            '"Codegen": "k", "WorkspaceSize": 8',
+        ),
+        calling("outer"),
+    ),
+    "branches and symbolic shapes": module(
+        asking("inner"),
+        main("""
+        if c:
+            y = R.add(x, x)
+        else:
+            with R.dataflow():
+                z = Module.inner(x, c)
+                R.output(z)
+            y = R.add(z, z)
+        return y
+        """),
+    ).replace("(4,)", '("n",)'),
+}
+
+ESCAPES = {
+    "returned": (
+        external("outer", "f = Module.inner\nt = (x, f)\nreturn t").replace(
+            f"-> {TENSOR}",
+            f'-> R.Tuple({TENSOR}, R.Callable(({TENSOR}, R.Tensor((), "bool")), {TENSOR}))',
+        ),
+        "returned",
+        "outer",
+    ),
+    "an argument": (
+        main("""
+        f = Module.inner
+        y = R.call_dps_packed("anything", (f, x), R.Tensor((4,), "float32"))
+        return y
+        """),
+        "passed as an argument in the call that binds `y",
+        "main",
+    ),
+    "an argument of a Relax function": (
+        function("apply", "y = f(x, c)\nreturn y").replace(
+            '"bool"))', f'"bool"), f: R.Callable(({TENSOR}, R.Tensor((), "bool")), {TENSOR}))', 1
+        )
+        + main("y = Module.apply(x, c, Module.inner)\nreturn y"),
+        "passed as an argument in the call that binds `y",
+        "main",
+    ),
+    "an argument in a tuple": (
+        main("""
+        t = (Module.inner, x)
+        y = R.call_dps_packed("anything", (x, t), R.Tensor((4,), "float32"))
+        return y
+        """),
+        "passed as an argument in the call that binds `y",
+        "main",
+    ),
+    "chosen": (
+        main("""
+        if c:
+            f = Module.inner
+        else:
+            f = Module.other
+        y = f(x, c)
+        return y
+        """),
+        "chosen by the `if` that binds `f",
+        "main",
+    ),
+    "match_cast": (
+        main(f"""
+        f = R.match_cast(Module.inner, R.Callable(({TENSOR}, R.Tensor((), "bool")), {TENSOR}))
+        y = f(x, c)
+        return y
+        """),
+        "in the match_cast of `f",
+        "main",
+    ),
+}

@@ -1,0 +1,221 @@
+"""The corrected AllocateWorkspace on real TVM."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import aw_text
+import numpy as np
+import pytest
+import tvm
+import tvm_ffi
+from aw_text import ADD, asking, calling, external, main, module
+from tvm import relax
+
+from fixes import applied
+from fixes.install import stock_of
+from fixes.registry import get
+
+STOCK = stock_of(get("allocate_workspace").targets[0])
+
+
+def parsed(text: str) -> Any:
+    mod = tvm.script.from_source(text, check_well_formed=False)
+    relax.analysis.well_formed(mod)
+    return mod
+
+
+def fixed(mod: Any) -> Any:
+    with applied("allocate_workspace") as fix:
+        result = relax.transform.AllocateWorkspace()(mod)
+    assert fix.used == 1
+    relax.analysis.well_formed(result)
+    return result
+
+
+def stock_is_right(mod: Any) -> bool:
+    try:
+        relax.analysis.well_formed(STOCK()(mod))
+    except Exception:
+        return False
+    return True
+
+
+def results(mod: Any) -> Any:
+    # Memory planning goes wrong on some branches by itself (apache/tvm#17348).
+    with tvm.transform.PassContext(opt_level=0, disabled_pass=["StaticPlanBlockMemory"]):
+        built = relax.build(relax.transform.LambdaLift()(mod), "llvm")
+    vm = relax.VirtualMachine(built, tvm.cpu())
+    x = tvm.runtime.tensor(np.arange(4, dtype="float32"))
+    return [vm["main"](x, tvm.runtime.tensor(np.array(c))).numpy().tolist() for c in (True, False)]
+
+
+def named(mod: Any) -> dict[str, Any]:
+    return {gvar.name_hint: function for gvar, function in mod.functions_items()}
+
+
+def workspaces(function: Any) -> list[str]:
+    return [str(p) for p in function.params if str(p).startswith("workspace")]
+
+
+@pytest.mark.parametrize("name", aw_text.WRONG_IN_STOCK)
+def test_what_stock_gets_wrong(name: str) -> None:
+    text = aw_text.WRONG_IN_STOCK[name]
+    mod = parsed(text)
+    assert not stock_is_right(mod)
+    result = fixed(mod)
+    assert results(result) == results(mod)
+    assert tvm_ffi.structural_equal(mod, parsed(text)), "the module given in has changed"
+
+
+@pytest.mark.parametrize("name", aw_text.RIGHT_IN_STOCK)
+def test_what_stock_gets_right(name: str) -> None:
+    mod = parsed(aw_text.RIGHT_IN_STOCK[name])
+    assert stock_is_right(mod)
+    result = fixed(mod)
+    tvm.ir.assert_structural_equal(result, STOCK()(mod))
+    assert results(result) == results(mod)
+
+
+def test_more_than_two_gibibytes() -> None:
+    mod = parsed(aw_text.HUGE)
+    assert not stock_is_right(mod)
+    text = fixed(mod).script()
+    assert "R.shape([8589934592])" in text
+    assert "workspace: R.Tensor((8589934592,)" in text
+
+
+@pytest.mark.parametrize("name", aw_text.ESCAPES)
+def test_escaping_function_is_refused(name: str) -> None:
+    function, how, where = aw_text.ESCAPES[name]
+    mod = parsed(module(asking("inner"), asking("other"), function))
+    with pytest.raises(ValueError) as caught:
+        fixed(mod)
+    assert f"`{where}`: `inner` needs a workspace" in str(caught.value)
+    assert how in str(caught.value)
+
+
+def test_escaping_local_composite_is_refused() -> None:
+    body = (
+        aw_text.local("one", "return x_one", '"Composite": "k.one", "WorkspaceSize": 8')
+        + f'y = R.call_dps_packed("p", (one,), {aw_text.TENSOR})\nreturn y'
+    )
+    outer = aw_text.function("outer", body, '"Codegen": "k", "WorkspaceSize": 8')
+    with pytest.raises(ValueError, match="`outer`: `one` needs a workspace, but it is passed as"):
+        fixed(parsed(module(outer)))
+
+
+def test_escaping_local_function_that_does_not_ask_uses_the_workspace_around_it() -> None:
+    body = (
+        aw_text.local("near", "z = Module.inner(x_near, c)\nreturn z", "")
+        + f'y = R.call_dps_packed("p", (near,), {aw_text.TENSOR})\nreturn y'
+    )
+    result = fixed(parsed(module(asking("inner"), external("outer", body))))
+    assert workspaces(named(result)["outer1"]) == ["workspace"]
+    assert re.search(r"cls\.inner1\(x_near, \w+, workspace\)", result.script())
+
+
+def test_a_dead_reference_is_renamed_and_receives_nothing() -> None:
+    idle = external("idle", "f = Module.inner\nreturn x")
+    result = named(fixed(parsed(module(asking("inner"), idle, calling("inner")))))
+    assert len(result["idle"].params) == 2
+
+
+def test_negative_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="`inner` has a negative WorkspaceSize: -4"):
+        fixed(parsed(module(asking("inner", -4), calling("inner"))))
+
+
+def test_chain_is_renamed_and_hands_on_one_workspace() -> None:
+    result = named(fixed(parsed(aw_text.WRONG_IN_STOCK["chain of composites"])))
+    assert sorted(result) == ["deep1", "main", "middle1", "outer1"]
+    for name in ("deep1", "middle1", "outer1"):
+        function = result[name]
+        assert len(function.params) == 3
+        assert workspaces(function) == ["workspace"]
+        assert function.attrs["global_symbol"] == name
+        assert "WorkspaceSize" not in function.attrs
+    assert result["main"].script().count("alloc_tensor") == 1
+
+
+def test_each_caller_allocates_once() -> None:
+    result = named(fixed(parsed(aw_text.WRONG_IN_STOCK["nested if"])))
+    assert result["main"].script().count("alloc_tensor") == 1
+    assert result["main"].script().count("workspace_main") == 4
+
+
+def test_parameter_called_workspace_is_told_from_the_new_one() -> None:
+    inner = asking("inner").replace("(x:", "(workspace:").replace("R.add(x", "R.add(workspace")
+    mod = parsed(
+        module(inner, external("outer", "y = Module.inner(x, c)\nreturn y"), calling("outer"))
+    )
+    result = fixed(mod)
+    assert results(result) == results(mod)
+    assert workspaces(named(result)["inner1"]) == ["workspace", "workspace_1"]
+
+
+def test_function_called_workspace() -> None:
+    mod = parsed(module(asking("workspace"), main("y = Module.workspace(x, c)\nreturn y")))
+    result = fixed(mod)
+    assert sorted(named(result)) == ["main", "workspace1"]
+    assert results(result) == results(mod)
+
+
+def test_what_has_nothing_to_do_with_it_stays() -> None:
+    text = module(
+        aw_text.function("aside", f"y = {ADD.format('x', 2)}\nreturn y", '"note": "keep", "n": 3'),
+        asking("inner").replace('"WorkspaceSize"', '"note": "keep", "WorkspaceSize"'),
+        external("outer", "y = Module.inner(x, c)\nreturn y"),
+        calling("outer"),
+    ).replace(
+        "class Module:\n",
+        'class Module:\n    I.module_attrs({"made_by": "a test"})\n'
+        '    I.module_global_infos({"vdevice": [I.vdevice("llvm")]})\n',
+    )
+    mod = parsed(text)
+    result = fixed(mod)
+    assert result.attrs["made_by"] == "a test"
+    assert len(result.global_infos["vdevice"]) == 1
+    assert named(result)["aside"].same_as(named(mod)["aside"])
+    assert result.get_global_var("main").same_as(mod.get_global_var("main"))
+    assert named(result)["inner1"].attrs["note"] == "keep"
+    assert named(result)["outer1"].attrs["Codegen"] == "k.outer"
+
+
+def test_purity_stays() -> None:
+    body = 'z = R.print(x, format="{}")\nreturn x'
+    inner = aw_text.function(
+        "inner", body, '"Codegen": "k", "WorkspaceSize": 8', deco="(pure=False)"
+    )
+    outer = aw_text.function(
+        "outer", "y = Module.inner(x, c)\nreturn y", '"Codegen": "k"', deco="(pure=False)"
+    )
+    result = named(fixed(parsed(module(inner, outer, asking("calm"), calling("calm")))))
+    assert {name: f.is_pure for name, f in result.items()} == {
+        "inner1": False,
+        "outer1": False,
+        "calm1": True,
+        "main": True,
+    }
+
+
+def test_spans_stay() -> None:
+    span = tvm.ir.Span(tvm.ir.SourceName("model.py"), 1, 1, 2, 3)
+    mod = parsed(aw_text.WRONG_IN_STOCK["codegen calls codegen"])
+    gvar = mod.get_global_var("outer")
+    old = mod[gvar]
+    (block,) = old.body.blocks
+    (binding,) = block.bindings
+    call = relax.Call(binding.value.op, binding.value.args, span=span)
+    value = relax.BlockBuilder(mod).normalize(call)
+    body = relax.SeqExpr(
+        [relax.BindingBlock([relax.VarBinding(binding.var, value, span)])], old.body.body, span
+    )
+    body = relax.BlockBuilder(mod).normalize(body)
+    mod[gvar] = relax.Function(old.params, body, attrs=old.attrs, span=span)
+    new = named(fixed(mod))["outer1"]
+    (new_binding,) = new.body.blocks[0].bindings
+    for node in (new, new.body, new_binding, new_binding.value):
+        assert node.span is not None, type(node)
+        assert node.span.line == 1
