@@ -31,12 +31,13 @@ def jobs_of(case: Case) -> list[Job]:
 def run_in_process(cases: Sequence[Case]) -> None:
     """All stages of all arms, without isolation."""
     from harness.run import stages, wire
+    from harness.run.load import load_module
     from harness.run.narrate import Narrator
 
     with open(os.devnull, "wb", buffering=0) as sink:
         narrator = Narrator(wire.Records(sink.fileno(), ""))
         for case in cases:
-            module = stages.load_module(case)
+            module = load_module(case)
             for job in jobs_of(case):
                 stages.run_arm(case, job.arm, module, narrator, wire.ALL_STAGES)
 

@@ -20,7 +20,6 @@ from harness.run.trace import ArmTrace, TvmInfo
 from harness.verdict.judge import Judgement, infra, judge, skipped, with_contrasts
 from harness.verdict.word import Verdict
 
-
 CANARIES = Path(__file__).parent / "verdict" / "canaries"
 
 
@@ -183,9 +182,7 @@ def misjudged_canaries(isolation: Isolation = "fork") -> str:
             wrong = [
                 f"{job.case.id} ({judgement.reason})"
                 for job, trace in pool.run([Job(case, "stock")] for case in cases)
-                for judgement in [
-                    judge_variant(job.case, {"stock": [trace]}, pool.info, Options())
-                ]
+                for judgement in [judge_variant(job.case, {"stock": [trace]}, pool.info, Options())]
                 if not judgement.verdict.passes
             ]
     except ServerError as error:

@@ -29,6 +29,7 @@ from harness.case import (
 )
 from harness.run.narrate import ValueDiffers
 
+
 def array(spec: TensorArg | FullArg | ArangeArg | RandomArg) -> np.ndarray[Any, Any]:
     """The array that a tensor argument describes."""
     dtype = np.dtype(spec.dtype)
@@ -47,7 +48,7 @@ def array(spec: TensorArg | FullArg | ArangeArg | RandomArg) -> np.ndarray[Any, 
 def _random(
     generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
-    if dtype == bool:
+    if dtype.kind == "b":
         return generator.integers(0, 2, shape).astype(bool)
     if dtype.kind in "iu":
         return generator.integers(0, 100, shape).astype(dtype)
@@ -199,8 +200,9 @@ def compare(call: Call, what: str, got: Any, want: Any) -> None:
     """
     if isinstance(want, tuple | list):
         if not isinstance(got, tuple) or len(got) != len(want):
-            raise ValueDiffers(f"{what} of {call.function}: expected a tuple of {len(want)}, "
-                               f"came {_kind(got)}")
+            raise ValueDiffers(
+                f"{what} of {call.function}: expected a tuple of {len(want)}, came {_kind(got)}"
+            )
         for position, (one, other) in enumerate(zip(got, want, strict=True)):
             compare(call, f"{what}[{position}]", one, other)
         return
@@ -242,6 +244,7 @@ def _close(
     if got.dtype.kind in "iub" and want.dtype.kind in "iub":
         return np.asarray(got == want)
     wide = np.complex128 if "c" in got.dtype.kind + want.dtype.kind else np.float64
-    return np.isclose(
+    close = np.isclose(
         got.astype(wide), want.astype(wide), rtol=call.rtol, atol=call.atol, equal_nan=True
     )
+    return np.asarray(close)

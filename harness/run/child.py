@@ -10,6 +10,7 @@ import tvm_ffi
 
 from harness.case import Case
 from harness.run import process, server, stages, wire
+from harness.run.load import load_module
 from harness.run.narrate import Narrator, StepFailed
 from harness.run.trace import Stage, TvmInfo
 
@@ -26,15 +27,13 @@ def tvm_info() -> TvmInfo:
     )
 
 
-def load(request: wire.Request, control: socket.socket, records: wire.Records) -> None:
-    """Load the module once, then fork a child for every arm that is asked for."""
-    assert isinstance(request, wire.Load)
+def load(request: wire.Fork, control: socket.socket, records: wire.Records) -> server.Task | None:
+    """Load the module once, then serve: an arm for every request."""
     module = _loaded(request.case, records)
-    if module is not None:
-        server.serve(control, _arm_work(module))
+    return None if module is None else server.serve(control, _arm_work(module))
 
 
-def alone(request: wire.Request, records: wire.Records) -> None:
+def alone(request: wire.Fork, records: wire.Records) -> None:
     """Load the module and run one arm in this very process: for targets that do not fork."""
     assert isinstance(request, wire.Alone)
     module = _loaded(request.case, records)
@@ -48,7 +47,7 @@ def _loaded(case: Case, records: wire.Records) -> tvm.IRModule | None:
     module = None
     try:
         with narrator.step(Stage.LOAD):
-            module = stages.load_module(case)
+            module = load_module(case)
     except StepFailed:
         pass
     narrator.tell("loaded", module is not None)
@@ -56,7 +55,7 @@ def _loaded(case: Case, records: wire.Records) -> tvm.IRModule | None:
 
 
 def _arm_work(module: tvm.IRModule) -> server.Work:
-    def work(request: wire.Request, control: socket.socket, records: wire.Records) -> None:
+    def work(request: wire.Fork, control: socket.socket, records: wire.Records) -> None:
         control.close()
         assert isinstance(request, wire.Arm)
         _run_arm(module, request, records)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from harness.run import process, wire
@@ -23,6 +24,7 @@ STARTUP_SECONDS = 120.0
 # What a process that was told to end gets before it is ended.
 GRACE_SECONDS = 3.0
 _CHUNK = 1 << 16
+_ENTRY = Path(__file__).parent / "entry.py"
 
 
 class ServerError(Exception):
@@ -55,8 +57,7 @@ class Server:
             self.process = subprocess.Popen(
                 [
                     sys.executable,
-                    "-m",
-                    "harness.run.server",
+                    str(_ENTRY),
                     str(theirs.fileno()),
                     *(["--cold"] if cold else []),
                 ],

@@ -6,7 +6,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.case import Case
 from harness.run import host, wire
@@ -73,8 +73,12 @@ class Lane:
             self._load_counted = False
         elif self._loader.transcript.loaded:
             self._loader.deadline = float("inf")  # from now on the arms have limits
-            arm = wire.Arm(key, token, case, job.arm, job.show)
+            last = len(self.jobs) == 1
+            arm = wire.Arm(key, token, case, job.arm, job.show, last)
             self._arm = Child(self._loader.control, arm, case.limits.seconds)
+            if last:
+                # The loader has become the arm: only the server can end it.
+                self._arm.via, self._arm.key = self._loader.via, self._loader.key
 
     def settle(self) -> Iterator[Outcome]:
         """Hand out what has ended."""
@@ -83,7 +87,7 @@ class Lane:
         if arm is not None and arm.ended is not None:
             yield self._finish(arm.end())
         elif arm is not None and loader is not None and loader_ended:
-            # An arm that takes its loader along is judged by what it did to it.
+            # The loader was the arm, or the arm took its loader along.
             yield self._finish(loader.end())
         if loader is not None and loader_ended:
             if not loader.transcript.loaded:
@@ -134,6 +138,8 @@ class Lane:
                 self._load_counted = True
         if told.loaded is False and end.code == 0:
             end = _CLEAN  # it could not load, said so, and went
+        else:
+            end = replace(end, final=told.final)
         trace = ArmTrace(
             job.arm,
             steps,

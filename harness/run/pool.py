@@ -75,7 +75,9 @@ class Pool:
                     yield from lane.settle()
                 if lost is not None:
                     yield from _blame(active, suspects, lost)
-                active = [lane for lane in active if lane.jobs or lane.abandon()]
+                for lane in [lane for lane in active if not lane.jobs]:
+                    lane.abandon()
+                    active.remove(lane)
         finally:
             for lane in active:
                 lane.abandon()

@@ -16,11 +16,14 @@ import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from harness.run import process, wire
 
-# What a child does: takes the request, its control socket and its records pipe.
-Work = Callable[[wire.Request, socket.socket, wire.Records], None]
+# What a process has to do next; the answer is what comes after that.
+Task = Callable[[], "Task | None"]
+# Makes a child's task from its request, its control socket and its records pipe.
+Work = Callable[[wire.Fork, socket.socket, wire.Records], "Task | None"]
 
 
 @dataclass(slots=True)
@@ -30,8 +33,12 @@ class _Server:
     # pid -> (key of its request, status pipe)
     running: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def serve(self) -> None:
-        """Answer requests until the other side closes; then end all children and return."""
+    def serve(self) -> Task | None:
+        """Answer requests until the other side closes; then end all children and return None.
+
+        In a forked child it returns too, with what the child has to do: TVM's parser looks at
+        every frame of the Python stack, and the children should not pay for this loop's.
+        """
         process.adopt_orphans()
         wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only there to wake the loop
@@ -48,55 +55,53 @@ class _Server:
                 received = wire.receive(self.control)
                 if received is None:
                     break
-                self.answer(*received)
+                task = self.answer(*received)
+                if task is not None:
+                    return task
         for pid in self.running:
             process.kill_group(pid)
         self.end_strays(known=set())
+        return None
 
-    def answer(self, request: wire.Request, fds: list[int]) -> None:
+    def answer(self, request: wire.Request, fds: list[int]) -> Task | None:
+        """Do what is asked; in the process that has to do the work, return it."""
         if isinstance(request, wire.Kill):
             for pid, (key, _) in self.running.items():
                 if key == request.key:
                     process.kill_group(pid)
-            return
-        control, records, status, out, err = fds
+            return None
         for fd in fds:
             os.set_inheritable(fd, False)
         server = os.getpid()
+        if isinstance(request, wire.Arm) and request.last:
+            return partial(self.begin, os.getppid(), request, fds)
         pid = os.fork()
         if pid == 0:
-            os.close(status)
-            for _, other_status in self.running.values():
-                os.close(other_status)
-            self.become_child(server, request, (control, records, out, err))
+            return partial(self.begin, server, request, fds)
+        control, records, status, out, err = fds
         self.running[pid] = (request.key, status)
         for fd in (control, records, out, err):
             os.close(fd)
+        return None
 
-    def become_child(
-        self, server: int, request: wire.Fork, fds: tuple[int, int, int, int]
-    ) -> None:
-        """Run the work in this fresh child, and end it. Never returns."""
-        code = 70  # EX_SOFTWARE: the child's own machinery failed
-        try:
+    def begin(self, server: int, request: wire.Fork, fds: list[int]) -> Task | None:
+        """First thing in the process that does the work: become independent, then do it."""
+        if not os.getpgid(0) == os.getpid():
             os.setpgid(0, 0)
-            process.die_with_parent(server)
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control, records, out, err = fds
-            self.control.close()
-            os.dup2(out, 1)
-            os.dup2(err, 2)
-            os.close(out)
-            os.close(err)
-            self.work(request, socket.socket(fileno=control), wire.Records(records, request.token))
-            code = 0
-        except BrokenPipeError:
-            pass  # the parent is gone: nobody is left to tell
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        finally:
-            os._exit(code)
+        process.die_with_parent(server)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.control.close()
+        for _, status in self.running.values():
+            os.close(status)
+        control, records, status, out, err = fds
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        for fd in (status, out, err):
+            os.close(fd)
+        return self.work(
+            request, socket.socket(fileno=control), wire.Records(records, request.token)
+        )
 
     def reap(self) -> None:
         ended = False
@@ -131,41 +136,49 @@ class _Server:
             process.kill_group(pid)
 
 
-def serve(control: socket.socket, work: Work) -> None:
-    """Fork a child that does `work` for every request on `control`, until that is closed."""
-    _Server(control, work).serve()
+def serve(control: socket.socket, work: Work) -> Task | None:
+    """Fork a child that does `work` for every request on `control`, until that is closed.
+
+    Returns None in the process that was called, a task in each child.
+    """
+    return _Server(control, work).serve()
 
 
-def _load(request: wire.Request, control: socket.socket, records: wire.Records) -> None:
-    from harness.run import child
+def perform(task: Task | None) -> None:
+    """Do a child's work to its end, and end the child. Never returns."""
+    code = 70  # EX_SOFTWARE: the child's own machinery failed
+    try:
+        while task is not None:
+            task = task()
+        code = 0
+    except BrokenPipeError:
+        pass  # the parent is gone: nobody is left to tell
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
 
-    child.load(request, control, records)
 
-
-def _alone(request: wire.Request, control: socket.socket, records: wire.Records) -> None:
+def _alone(request: wire.Fork, control: socket.socket, records: wire.Records) -> Task | None:
     control.close()
     from harness.run import child  # imports TVM, here and not in the server
 
     faulthandler.enable()
     child.alone(request, records)
+    return None
 
 
 def main() -> None:
-    """Entry of the server process: ``python -m harness.run.server CONTROL_FD [--cold]``."""
+    """Entry of the server process."""
     process.pin_stack()
     process.no_core_dumps()
     control = socket.socket(fileno=int(sys.argv[1]))
     if "--cold" in sys.argv:
-        serve(control, _alone)
-        return
+        perform(serve(control, _alone))
     from harness.run import child, warm  # imports TVM
 
     # After the import: TVM's own handler prints the native backtrace, this one the Python stack.
     faulthandler.enable()
     control.sendall(json.dumps(child.tvm_info().as_dict()).encode() + b"\n")
     warm.warm_up()
-    serve(control, _load)
-
-
-if __name__ == "__main__":
-    main()
+    perform(serve(control, child.load))

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
-import importlib
-import importlib.util
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
@@ -16,85 +12,14 @@ from tvm import relax
 
 import fixes
 from harness import compat
-from harness.case import (
-    ArangeArg,
-    Builder,
-    BuildSpec,
-    Case,
-    FullArg,
-    ModuleText,
-    New,
-    PassSpec,
-    RandomArg,
-    TensorArg,
-)
+from harness.case import BuildSpec, Case, PassSpec
 from harness.run import calls
+from harness.run.names import call_with, factory, lookup, make_pass
 from harness.run.narrate import Narrator, StepFailed, ValueDiffers, clip
 from harness.run.trace import Stage
 from harness.run.wire import ALL_STAGES
 
 _IR_TEXT_LIMIT = 2_000_000
-
-
-def load_module(case: Case) -> tvm.IRModule:
-    """Parse the module text, or call the case's builder.
-
-    The parser's own check stays off: it hides the reason, and an ill-formed input is a finding of
-    the stage `input`.
-    """
-    match case.module:
-        case ModuleText(text=text):
-            module = tvm.script.from_source(text, check_well_formed=False)
-        case Builder():
-            module = _call_builder(case.module)
-    if isinstance(module, tvm.tirx.PrimFunc | relax.Function):
-        module = tvm.IRModule.from_expr(module)
-    if not isinstance(module, tvm.IRModule):
-        raise TypeError(f"expected an IRModule, came {type(module).__name__}")
-    return module
-
-
-def _call_builder(builder: Builder) -> Any:
-    name = f"_builder_{builder.file.stem}"
-    spec = importlib.util.spec_from_file_location(name, builder.file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{builder.file.name} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    function = getattr(module, builder.function, None)
-    if function is None:
-        near = difflib.get_close_matches(builder.function, vars(module), n=1)
-        raise AttributeError(
-            f"{builder.file.name} has no function {builder.function!r}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
-        )
-    return function()
-
-
-def lookup(name: str) -> Any:
-    """What a dotted name under ``tvm`` stands for, importing modules on the way.
-
-    Raises
-    ------
-    LookupError
-        Naming the first part that this TVM does not have, and near names.
-    """
-    found: Any = tvm
-    path = "tvm"
-    for part in name.split("."):
-        if not hasattr(found, part):
-            try:
-                importlib.import_module(f"{path}.{part}")
-            except ImportError:
-                near = difflib.get_close_matches(part, dir(found), n=3)
-                raise LookupError(
-                    f"{path} has no {part!r} in TVM {tvm.__version__}"
-                    + (f"; did you mean {', '.join(near)}?" if near else "")
-                ) from None
-        found = getattr(found, part)
-        path = f"{path}.{part}"
-    return found
 
 
 def run_arm(case: Case, arm: str, module: tvm.IRModule, narrator: Narrator, show: int) -> None:
@@ -135,15 +60,15 @@ def _installed_fix(case: Case, arm: str, narrator: Narrator) -> AbstractContextM
 
 def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
     with narrator.step(Stage.LOAD, "passes"):
-        factories = [(spec, _factory(spec)) for spec in case.passes]
+        factories = [(spec, factory(spec)) for spec in case.passes]
         context = _pass_context(case.build)
     _check(module, narrator, Stage.INPUT)
     if not factories:
         narrator.absent(Stage.WELL_FORMED, "not applicable")
     after = module
-    for spec, factory in factories:
+    for spec, make in factories:
         with narrator.step(Stage.PASS, spec.name):
-            after = _apply(spec, factory, after, context)
+            after = _apply(spec, make, after, context)
         _check(after, narrator, Stage.WELL_FORMED, spec.name)
     if case.after:
         _check_text(case, after, narrator)
@@ -185,62 +110,16 @@ def _build_and_run(
             runner.run(call)
 
 
-def _factory(spec: PassSpec) -> Callable[..., Any]:
-    factory = lookup(spec.name)
-    if not callable(factory):
-        raise LookupError(f"tvm.{spec.name} is a {type(factory).__name__}, not a pass")
-    for value in _values(spec.args):
-        if isinstance(value, New):
-            lookup(value.name)
-    return factory  # type: ignore[no-any-return]
-
-
-def _values(args: Mapping[str, Any] | tuple[Any, ...]) -> list[Any]:
-    """Every value in pass arguments, however deep."""
-    found: list[Any] = []
-    for value in args.values() if isinstance(args, Mapping) else args:
-        found.append(value)
-        if isinstance(value, New):
-            found += _values(value.args)
-        elif isinstance(value, Mapping | list | tuple):
-            found += _values(tuple(value) if isinstance(value, list) else value)
-    return found
-
-
-def make_pass(spec: PassSpec) -> Any:
-    """The pass object that `spec` describes. Raises whatever its factory raises."""
-    return _call_with(lookup(spec.name), spec.args)
-
-
-def _call_with(factory: Callable[..., Any], args: Mapping[str, Any] | tuple[Any, ...]) -> Any:
-    if isinstance(args, Mapping):
-        return factory(**{name: _argument(value) for name, value in args.items()})
-    return factory(*(_argument(value) for value in args))
-
-
-def _argument(value: Any) -> Any:
-    match value:
-        case New():
-            return _call_with(lookup(value.name), value.args)
-        case TensorArg() | FullArg() | ArangeArg() | RandomArg():
-            return calls.tensor(calls.array(value))
-        case Mapping():
-            return {name: _argument(item) for name, item in value.items()}
-        case list() | tuple():
-            return [_argument(item) for item in value]
-    return value
-
-
 def _apply(
     spec: PassSpec,
-    factory: Callable[..., Any],
+    make: Callable[..., Any],
     module: tvm.IRModule,
     context: Callable[[], tvm.transform.PassContext],
 ) -> tvm.IRModule:
     target = spec.under.get("target")
     scope = tvm.target.Target(target) if target else nullcontext()
     with scope, context():
-        after = _call_with(factory, spec.args)(module)
+        after = call_with(make, spec.args)(module)
     if not isinstance(after, tvm.IRModule):
         raise TypeError(f"expected an IRModule from {spec.name}, came {type(after).__name__}")
     return after
@@ -260,11 +139,10 @@ def _check_text(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
         with narrator.step(Stage.PASS, "after"):
             text = module.script()
             for check in case.after:
-                if (check.text in text) != (check.kind == "contains"):
-                    raise ValueDiffers(
-                        f"the IR after the last pass {'lacks' if check.kind == 'contains' else 'contains'}"
-                        f" {check.text!r}"
-                    )
+                there = check.text in text
+                if there != (check.kind == "contains"):
+                    verb = "contains" if there else "lacks"
+                    raise ValueDiffers(f"the IR after the last pass {verb} {check.text!r}")
     except StepFailed:
         pass
 

@@ -40,6 +40,7 @@ class Load:
 class Arm:
     """Fork a process that takes the loaded module through the stages of `case` in arm `arm`.
 
+    When it is the `last`, nothing is forked: the process that loaded the module runs it itself.
     With `show` the child stops behind the pass of that index, and sends the IR text before and
     after it: printing can die where the passes do not, so it is never part of a judged run.
     """
@@ -49,6 +50,7 @@ class Arm:
     case: Case
     arm: str
     show: int = ALL_STAGES
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
