@@ -80,7 +80,7 @@ def examine(text: str, fix: str, tally: Tally, number: int, run: bool) -> None:
     if tvm_ffi.structural_hash(mod) != before:
         tally.differences.append((number, "the fix changes the module given in"))
     if well_formed(fixed):
-        tally.differences.append((number, f"the fix makes it {well_formed(fixed)}"))
+        tally.differences.append((number, f"ill-formed after the fix: {well_formed(fixed)}"))
     elif stock_fault:
         tally.faults[fault(stock_fault)] += 1
         tally.corrected += 1

@@ -24,7 +24,7 @@ class Attribute:
         try:
             found: Callable[..., Any] = getattr(importlib.import_module(self.module), self.name)
         except (ImportError, AttributeError) as error:
-            raise FixNotApplied(f"this TVM has no {self}") from error
+            raise FixNotApplied(f"this TVM lacks {self}") from error
         return found
 
     def write(self, function: Callable[..., Any]) -> None:
@@ -46,7 +46,7 @@ class GlobalFunction:
 
         found: Callable[..., Any] | None = tvm_ffi.get_global_func(self.name, allow_missing=True)
         if found is None:
-            raise FixNotApplied(f"this TVM has no {self}")
+            raise FixNotApplied(f"this TVM lacks {self}")
         return found
 
     def write(self, function: Callable[..., Any]) -> None:
