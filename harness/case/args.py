@@ -26,7 +26,7 @@ class TensorArg(Model):
 
     data: Annotated[Any, AfterValidator(check_regular)] = Field(validation_alias="tensor")
     dtype: DType = DTYPE
-    shape: Shape = Field(default_factory=lambda given: nested_shape(given["data"]))
+    shape: Shape = Field(default_factory=lambda given: nested_shape(given.get("data")))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -57,7 +57,7 @@ class ArangeArg(Model):
 
     n: Dim = Field(validation_alias="arange")
     dtype: DType = DTYPE
-    shape: Shape = Field(default_factory=lambda given: (given["n"],))
+    shape: Shape = Field(default_factory=lambda given: (given.get("n", 0),))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
