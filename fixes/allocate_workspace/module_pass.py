@@ -11,7 +11,13 @@ from tvm import relax
 
 from fixes.allocate_workspace import needs, release
 from fixes.allocate_workspace.calls import Facts, is_external, key
-from fixes.allocate_workspace.rewrite import Plan, Rewriter, with_workspace, workspace_param
+from fixes.allocate_workspace.rewrite import (
+    Plan,
+    Rewriter,
+    with_body,
+    with_workspace,
+    workspace_param,
+)
 
 
 def allocate_workspace() -> Any:
@@ -92,14 +98,7 @@ def _other(mod: Any, facts: Facts, size: int, renamed: Mapping[int, Any]) -> Any
     else:
         return function
     body = Rewriter(mod, plan, None).rewritten_body(function)
-    new = relax.Function(
-        function.params,
-        body,
-        release.return_type(function),
-        function.is_pure,
-        function.attrs,
-        function.span,
-    )
+    new = with_body(function, body)
     # TVM's mutators make new blocks even where nothing changes.
     return function if tvm_ffi.structural_equal(new, function) else new
 

@@ -44,6 +44,18 @@ class Plan:
     allocating: frozenset[int] = frozenset()
 
 
+def with_body(function: Any, body: Any, span: Any = None) -> Any:
+    """The function with another body; all else stays."""
+    return relax.Function(
+        function.params,
+        body,
+        release.return_type(function),
+        function.is_pure,
+        function.attrs,
+        span or function.span,
+    )
+
+
 def with_workspace(function: Any, workspace: Any, body: Any) -> Any:
     """The function with the workspace as last parameter and another body."""
     return relax.Function(
@@ -166,20 +178,11 @@ class Rewriter(PyExprMutator):  # type: ignore[misc]
 
     def visit_function_(self, function: Any) -> Any:
         if key(function) in self.plan.allocating:
-            body = self.rewritten_body(function)
-        else:
-            new = super().visit_function_(function)
-            if new.same_as(function) or function.span is None:
-                return new
-            function, body = new, new.body
-        return relax.Function(
-            function.params,
-            body,
-            release.return_type(function),
-            function.is_pure,
-            function.attrs,
-            function.span,
-        )
+            return with_body(function, self.rewritten_body(function))
+        new = super().visit_function_(function)
+        if new.same_as(function) or function.span is None:
+            return new
+        return with_body(new, new.body, function.span)
 
     def visit_seq_expr_(self, seq: Any) -> Any:
         new = super().visit_seq_expr_(seq)

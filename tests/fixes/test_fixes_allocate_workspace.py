@@ -200,22 +200,52 @@ def test_purity_stays() -> None:
     }
 
 
-def test_spans_stay() -> None:
-    span = tvm.ir.Span(tvm.ir.SourceName("model.py"), 1, 1, 2, 3)
-    mod = parsed(aw_text.WRONG_IN_STOCK["codegen calls codegen"])
-    gvar = mod.get_global_var("outer")
-    old = mod[gvar]
-    (block,) = old.body.blocks
-    (binding,) = block.bindings
-    call = relax.Call(binding.value.op, binding.value.args, span=span)
-    value = relax.BlockBuilder(mod).normalize(call)
-    body = relax.SeqExpr(
-        [relax.BindingBlock([relax.VarBinding(binding.var, value, span)])], old.body.body, span
-    )
-    body = relax.BlockBuilder(mod).normalize(body)
-    mod[gvar] = relax.Function(old.params, body, attrs=old.attrs, span=span)
-    new = named(fixed(mod))["outer1"]
-    (new_binding,) = new.body.blocks[0].bindings
-    for node in (new, new.body, new_binding, new_binding.value):
-        assert node.span is not None, type(node)
-        assert node.span.line == 1
+SPAN = tvm.ir.Span(tvm.ir.SourceName("model.py"), 1, 1, 2, 3)
+
+
+def with_spans(function: Any) -> Any:
+    """The function with a span on itself, its body, each binding and each call or function."""
+    blocks = []
+    for block in function.body.blocks:
+        bindings = []
+        for binding in block.bindings:
+            value = binding.value
+            if isinstance(value, relax.Function):
+                value = with_spans(value)
+            else:
+                value = relax.Call(value.op, value.args, span=SPAN)
+            bindings.append(relax.VarBinding(binding.var, value, SPAN))
+        blocks.append(type(block)(bindings))
+    body = relax.SeqExpr(blocks, function.body.body, SPAN)
+    body = relax.BlockBuilder().normalize(body)
+    return relax.Function(function.params, body, attrs=function.attrs, span=SPAN)
+
+
+def lost_spans(function: Any) -> list[str]:
+    lost = [type(node).__name__ for node in (function, function.body) if node.span is None]
+    for block in function.body.blocks:
+        for binding in block.bindings:
+            if "alloc_tensor" in str(binding.value):
+                continue
+            lost += [str(binding.var) for node in (binding, binding.value) if node.span is None]
+            if isinstance(binding.value, relax.Function):
+                lost += lost_spans(binding.value)
+    return lost
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "codegen calls codegen",
+        "two dataflow blocks",
+        "mixed local composites",
+        "local function",
+        "local function of a codegen function",
+    ],
+)
+def test_spans_stay(name: str) -> None:
+    mod = parsed(aw_text.WRONG_IN_STOCK[name])
+    for gvar, function in mod.functions_items():
+        mod[gvar] = with_spans(function)
+    for where, function in named(fixed(mod)).items():
+        assert lost_spans(function) == [], where
