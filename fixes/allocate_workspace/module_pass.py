@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import tvm
@@ -45,18 +46,21 @@ def allocated(mod: Any) -> Any:
     found = needs.receivers(facts)
     params = {gvar: workspace_param(facts[gvar].function, size) for gvar in found}
     renamed = _renamed(mod, facts, params)
+    like_stock = needs.stock_is_right(size, facts, found)
     names = {gvar: facts[gvar].name for gvar in found}
-    for one in facts.values():
-        needs.refuse_escapes(one, names)
     functions = {}
     for gvar, function in mod.functions_items():
+        one = facts.get(key(gvar))
+        if one is None:
+            functions[gvar] = function
+            continue
+        needs.refuse_escapes(one, names)
+        plan = Plan(size, renamed, one.values, like_stock)
         if key(gvar) in found:
             new = renamed[key(gvar)]
-            functions[new] = _receiver(mod, facts[key(gvar)], new, params[key(gvar)], size, renamed)
-        elif key(gvar) in facts:
-            functions[gvar] = _other(mod, facts[key(gvar)], size, renamed)
+            functions[new] = _receiver(mod, one, plan, new, params[key(gvar)])
         else:
-            functions[gvar] = function
+            functions[gvar] = _other(mod, one, plan)
     return tvm.IRModule(functions, attrs=mod.attrs, global_infos=mod.global_infos)
 
 
@@ -75,45 +79,37 @@ def _renamed(mod: Any, facts: Mapping[int, Facts], params: Mapping[int, Any]) ->
     return renamed
 
 
-def _receiver(
-    mod: Any, facts: Facts, new: Any, param: Any, size: int, renamed: Mapping[int, Any]
-) -> Any:
-    like_stock = needs.stock_is_right(facts, renamed.keys())
-    if like_stock:
+def _receiver(mod: Any, facts: Facts, plan: Plan, new: Any, param: Any) -> Any:
+    if plan.like_stock:
         chosen = needs.asking_locals(facts)
     else:
-        chosen = needs.local_receivers(facts, renamed.keys())
+        chosen = needs.local_receivers(facts, plan.renamed.keys())
     needs.refuse_escapes(facts, needs.local_names(facts, chosen))
-    plan = Plan(size, renamed, facts.values, like_stock, frozenset(chosen))
+    plan = replace(plan, local_receivers=frozenset(chosen))
     body = Rewriter(mod, plan, param).rewritten_body(facts.function)
     return with_workspace(facts.function, param, body).with_attr("global_symbol", new.name_hint)
 
 
-def _other(mod: Any, facts: Facts, size: int, renamed: Mapping[int, Any]) -> Any:
+def _other(mod: Any, facts: Facts, plan: Plan) -> Any:
     function = facts.function
     if not is_external(function):
-        plan = _allocating(facts, size, renamed)
-    elif facts.refers_to & renamed.keys():
-        plan = Plan(size, renamed, facts.values, like_stock=False)
-    else:
+        plan = _allocating(facts, plan)
+    elif not facts.refers_to & plan.renamed.keys():
         return function
-    body = Rewriter(mod, plan, None).rewritten_body(function)
-    new = with_body(function, body)
+    new = with_body(function, Rewriter(mod, plan, None).rewritten_body(function))
     # TVM's mutators make new blocks even where nothing changes.
     return function if tvm_ffi.structural_equal(new, function) else new
 
 
-def _allocating(facts: Facts, size: int, renamed: Mapping[int, Any]) -> Plan:
+def _allocating(facts: Facts, plan: Plan) -> Plan:
     """TVM's place, the first dataflow block, when all calls see it; else the top of each caller.
 
     A local function can use the variable of a block around it, but passes that come later know
     such a function less well, so that is done only where TVM would do it.
     """
-    sites = [site for site in facts.sites if site.callee in renamed]
+    sites = needs.calls_of(facts, plan.renamed.keys())
     visible = all(site.sees_first_block for site in sites)
-    like_stock = visible and all(site.direct for site in sites)
     captured = any(site.scopes[-1] != facts.first_block_scope for site in sites)
-    if like_stock or (visible and not captured):
-        return Plan(size, renamed, facts.values, like_stock, in_first_block=True)
-    tops = frozenset(site.scopes[-1] for site in sites)
-    return Plan(size, renamed, facts.values, like_stock=False, allocating=tops)
+    if plan.like_stock or (visible and not captured):
+        return replace(plan, in_first_block=True)
+    return replace(plan, allocating=frozenset(site.scopes[-1] for site in sites))

@@ -7,7 +7,15 @@ from typing import Any
 
 from tvm import relax
 
-from fixes.allocate_workspace.calls import WORKSPACE_SIZE, Facts, asks, facts_of, is_external, key
+from fixes.allocate_workspace.calls import (
+    WORKSPACE_SIZE,
+    Facts,
+    Site,
+    asks,
+    facts_of,
+    is_external,
+    key,
+)
 from fixes.allocate_workspace.release import name_of
 
 
@@ -58,7 +66,26 @@ def receivers(facts: Mapping[int, Facts]) -> set[int]:
         found |= more
 
 
-def stock_is_right(facts: Facts, found: Set[int]) -> bool:
+def stock_is_right(size: int, facts: Mapping[int, Facts], found: Set[int]) -> bool:
+    """Whether TVM's own pass gets this module right, so that its result is to be met exactly."""
+    if size >= 2**31:  # TVM writes the size as an int32
+        return False
+    return all(
+        _right_inside(one, found)
+        if gvar in found
+        else not one.refers_to & found
+        if is_external(one.function)
+        else all(site.direct and site.sees_first_block for site in calls_of(one, found))
+        for gvar, one in facts.items()
+    )
+
+
+def calls_of(facts: Facts, found: Set[int]) -> list[Site]:
+    """The calls in one function of any of the functions `found`."""
+    return [site for site in facts.sites if site.callee in found]
+
+
+def _right_inside(facts: Facts, found: Set[int]) -> bool:
     """Whether TVM's own pass gets the inside of this receiver right.
 
     It does when all calls that matter are calls of local composite functions that ask for a

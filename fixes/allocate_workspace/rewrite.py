@@ -26,7 +26,7 @@ class Plan:
     values
         What variables stand for, see `fixes.allocate_workspace.calls`.
     like_stock
-        TVM's own pass would be right here: give what it would give, to the letter.
+        TVM's own pass gets this module right: give what it would give, to the letter.
     local_receivers
         Local functions that receive a workspace, by the key of their variable.
     in_first_block
