@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import fixes
 from harness.case import Case, load_case, satisfies
 from harness.run.host import ServerError
 from harness.run.lane import Job
@@ -66,6 +67,11 @@ class _Pending:
     traces: Traces = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
 
 
+def read_case(path: Path) -> Case:
+    """Read a case file, whose fix must be one of ours. Raises CaseFileError."""
+    return load_case(path, fixes=fixes.names())
+
+
 def variants(case: Case) -> tuple[Case, ...]:
     """The case itself, and its contrasts."""
     return (case, *(contrast.case for contrast in case.contrasts))
@@ -102,7 +108,7 @@ def run_cases(cases: Iterable[Case], options: Options, pool: Pool) -> Iterator[C
 
     Nothing is reported as fixed upstream unless the canaries are judged rightly.
     """
-    pending: dict[str, _Pending] = {}
+    pending: dict[Path, _Pending] = {}
     groups: list[list[Job]] = []
     for case in cases:
         entry = _Pending(case)
@@ -110,15 +116,15 @@ def run_cases(cases: Iterable[Case], options: Options, pool: Pool) -> Iterator[C
             groups.append(group)
             entry.left += len(group)
         if entry.left:
-            pending[case.id] = entry
+            pending[case.path] = entry
         else:
             yield report(case, {}, pool.info, options)
     for job, trace in pool.run(groups):
-        entry = pending[job.case.id.partition("#")[0]]
+        entry = pending[job.case.path]
         entry.traces[job.case.id][job.arm].append(trace)
         entry.left -= 1
         if not entry.left:
-            del pending[entry.case.id]
+            del pending[entry.case.path]
             yield report(entry.case, entry.traces, pool.info, options)
 
 

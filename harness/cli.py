@@ -69,10 +69,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     options = parser().parse_args(argv)
     from harness import commands
+    from harness.case import CaseFileError
+    from harness.run.host import ServerError
+    from harness.select import SelectError
 
     try:
-        code: int = getattr(commands, options.command)(options)
+        code = commands.COMMANDS[options.command](options)
         sys.stdout.flush()
+    except (commands.UsageError, CaseFileError, SelectError) as error:
+        print(f"tvm-repro: {error}", file=sys.stderr)
+        code = 2
+    except ServerError as error:
+        print(f"tvm-repro: no TVM to run cases on: {error}", file=sys.stderr)
+        print("see `tvm-repro doctor`", file=sys.stderr)
+        code = 3
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from harness.case.explain import explain
 from harness.case.model import Case
 from harness.case.problems import CaseFileError, Problem, shown
 from harness.case.reading import read_tree
-from harness.case.references import check_references
+from harness.case.references import check_fixes, check_references
 from harness.case.resolve import resolve
 from harness.case.source import read_source
 from harness.case.tree import Flaw, Tree
@@ -23,7 +23,9 @@ from harness.case.tree import Flaw, Tree
 MOST_PROBLEMS = 100  # told of one file
 
 
-def load_case(path: str | Path, root: str | Path | None = None) -> Case:
+def load_case(
+    path: str | Path, root: str | Path | None = None, fixes: Collection[str] | None = None
+) -> Case:
     """Read a case file.
 
     Parameters
@@ -31,6 +33,8 @@ def load_case(path: str | Path, root: str | Path | None = None) -> Case:
     path : str or Path
     root : str or Path, optional
         What the id is relative to, for a file that is under no folder named ``repros``.
+    fixes : collection of str, optional
+        The fixes there are: `fix:` may name no other. Not checked without.
 
     Raises
     ------
@@ -44,6 +48,7 @@ def load_case(path: str | Path, root: str | Path | None = None) -> Case:
     if tree.whole:
         file, found = _validated(tree)
         found += [*check_references(tree), *check_builders(tree, path.parent)]
+        found += [] if fixes is None else check_fixes(tree, fixes)
         misread = {flaw.spot for flaw in tree.flaws}  # what is more at these places follows
         flaws += [flaw for flaw in found if flaw.spot not in misread]
     if flaws or file is None:

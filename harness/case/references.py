@@ -3,9 +3,10 @@ the file hides nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from harness.case.base import did_you_mean
 from harness.case.problems import shown
 from harness.case.tree import Flaw, Path, Tree
 
@@ -26,6 +27,20 @@ def check_references(tree: Tree) -> Iterator[Flaw]:
                 spot = tree.value_spot((*path, "title"))
                 yield Flaw(spot, "duplicate title of a contrast", "another", shown(title), first)
             titles.setdefault(title.strip(), index)
+
+
+def check_fixes(tree: Tree, known: Collection[str]) -> Iterator[Flaw]:
+    """Flaws of `fix:` keys that name no fix there is."""
+    case = _mapping(tree.data)
+    contrasts = enumerate(map(_mapping, _list(case.get("contrasts"))))
+    bodies = [((), case), *((("contrasts", index), body) for index, body in contrasts)]
+    for path, body in bodies:
+        fix = body.get("fix")
+        if isinstance(fix, str) and fix and fix not in known:
+            there = f"there is: {', '.join(sorted(known))}"
+            spot = tree.value_spot((*path, "fix"))
+            hint = did_you_mean(fix, known) or there
+            yield Flaw(spot, "unknown fix", "a name in fixes/", shown(fix), hint)
 
 
 def _check_body(body: dict[str, Any], path: Path, tree: Tree, fix: bool) -> Iterator[Flaw]:

@@ -20,6 +20,7 @@ from harness.verdict.arm import ArmJudgement
 from harness.verdict.judge import Judgement
 from harness.verdict.outcome import Crash, Error, Exit, Oom, StageResult
 from harness.verdict.signature import Signature
+from harness.verdict.word import Verdict
 from harness.verdict.words import kind, message
 
 SCHEMA: Final = 1
@@ -57,6 +58,12 @@ class ResultsFile:
     def add(self, case: Case, judgement: Judgement, seconds: float) -> None:
         """Write the line of a case."""
         self._write(case_line(case, judgement, seconds))
+
+    def add_unreadable(self, case_id: str, reason: str) -> None:
+        """Write the line of a case file that is no case."""
+        verdict = Verdict.UNRUNNABLE.value
+        line = {"case": case_id, "verdict": verdict, "reason": cut(reason, _MESSAGE), "arms": {}}
+        self._write({**line, "seconds": 0.0})
 
     def __enter__(self) -> ResultsFile:
         return self

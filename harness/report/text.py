@@ -53,3 +53,8 @@ def _visible(letter: str) -> str:
     if unicodedata.category(letter) not in _UNSAFE:
         return letter
     return letter.encode("unicode_escape").decode("ascii")
+
+
+def code(text: str, limit: int = 200) -> str:
+    """A line of program text: its indentation stays, control characters are escaped."""
+    return cut(escape(text.expandtabs()), limit)

@@ -34,13 +34,12 @@ def array(spec: TensorArg | FullArg | ArangeArg | RandomArg) -> np.ndarray[Any, 
     """The array that a tensor argument describes."""
     dtype = np.dtype(spec.dtype)
     match spec:
-        case TensorArg(data=data):
-            return np.array(data, dtype=dtype)
+        case TensorArg(data=data, shape=shape):
+            return np.array(data, dtype=dtype).reshape(shape)
         case FullArg(value=value, shape=shape):
             return np.full(shape, value, dtype=dtype)
         case ArangeArg(n=n, shape=shape):
-            values = np.arange(n).astype(dtype)
-            return values if shape is None else values.reshape(shape)
+            return np.arange(n).astype(dtype).reshape(shape)
         case RandomArg(shape=shape, seed=seed):
             return _random(np.random.default_rng(seed), shape, dtype)
 

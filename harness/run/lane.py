@@ -6,7 +6,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.case import Case
 from harness.run import host, wire
@@ -88,7 +88,8 @@ class Lane:
             yield self._finish(arm.end())
         elif arm is not None and loader is not None and loader_ended:
             # The loader was the arm, or the arm took its loader along.
-            yield self._finish(loader.end())
+            arm.ended = loader.ended
+            yield self._finish(arm.end())
         if loader is not None and loader_ended:
             if not loader.transcript.loaded:
                 yield from self._fail_to_load(loader)
@@ -138,8 +139,6 @@ class Lane:
                 self._load_counted = True
         if told.loaded is False and end.code == 0:
             end = _CLEAN  # it could not load, said so, and went
-        else:
-            end = replace(end, final=told.final)
         trace = ArmTrace(
             job.arm,
             steps,

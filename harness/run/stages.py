@@ -189,16 +189,21 @@ def build(
 
 
 def _show_pass(case: Case, module: tvm.IRModule, narrator: Narrator, show: int) -> None:
+    """Tell the IR before and after one pass; "" for the latter when the pass raises."""
     context = _pass_context(case.build)
-    before = after = module
-    for spec in case.passes[: show + 1]:
-        before = after
-        with narrator.step(Stage.PASS, spec.name):
-            after = _apply(spec, lookup(spec.name), before, context)
+    before, after = module, None
+    try:
+        for spec in case.passes[: show + 1]:
+            before, after = after or module, None
+            with narrator.step(Stage.PASS, spec.name):
+                after = _apply(spec, lookup(spec.name), before, context)
+    except StepFailed:
+        pass
     with narrator.step(Stage.PASS, "print"):
-        texts = [clip_ir(before.script()), clip_ir(after.script())]
+        texts = [clip_ir(before.script()), clip_ir(after.script()) if after else ""]
     narrator.tell("ir", texts)
 
 
 def clip_ir(text: str) -> str:
+    """Bound a printed module (characters)."""
     return text if len(text) <= _IR_TEXT_LIMIT else clip(text)

@@ -36,6 +36,8 @@ class Verdict(str, Enum):
 def exit_code(verdicts: Iterable[Verdict], usage: bool = False) -> int:
     """0 all expectations met, 1 a verdict differs, 2 a case or the usage is wrong, 3 infra.
 
+    A case that does not load on this TVM is a case that is wrong.
+
     Parameters
     ----------
     verdicts : iterable of Verdict
@@ -45,7 +47,7 @@ def exit_code(verdicts: Iterable[Verdict], usage: bool = False) -> int:
     given = set(verdicts)
     if Verdict.INFRA in given:
         return 3
-    if usage:
+    if usage or Verdict.UNRUNNABLE in given:
         return 2
     return int(any(not verdict.passes for verdict in given))
 

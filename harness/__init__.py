@@ -1,0 +1,1 @@
+"""A regression and repro harness around Apache TVM."""

@@ -1,0 +1,204 @@
+"""What the commands of ``tvm-repro`` do. Each takes the parsed options and returns an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import campaign, look
+from harness.case import Case, CaseFileError, Problem, case_id, discover, json_schema
+from harness.report import ir
+from harness.report.console import console
+from harness.report.jsonl import ResultsFile
+from harness.report.ladder import ladder
+from harness.report.progress import progress
+from harness.report.summary import one_line, summary
+from harness.report.text import line
+from harness.run.pool import Pool
+from harness.select import Selection
+from harness.verdict.judge import Judgement
+from harness.verdict.word import exit_code
+
+DEFAULT = Path("repros")
+USAGE, INTERRUPTED = 2, 130
+
+
+class UsageError(Exception):
+    """The command line asks for something that cannot be; the text says what to do."""
+
+
+def run(options: Namespace) -> int:
+    """``tvm-repro run``: judge cases, a line for each as it ends."""
+    cases, problems = read_cases(options)
+    _print_problems(problems)
+    reports: list[campaign.CaseReport] = []
+    out = console()
+    chosen = campaign.Options(_arms(options.arm), options.jobs, options.isolation)
+    with Pool(chosen.jobs, chosen.isolation) as pool, _results(options.jsonl, pool) as results:
+        for problem in problems:
+            if results is not None:
+                results.add_unreadable(case_id(problem.path), str(problem))
+        try:
+            with progress(out, len(cases)) as advance:
+                for report in campaign.run_cases(cases, chosen, pool):
+                    reports.append(report)
+                    if results is not None:
+                        results.add(report.case, report.judgement, report.seconds)
+                    out.print(one_line(report.case, report.judgement))
+                    if options.verbose or not report.verdict.passes:
+                        out.print(ladder(report.case, report.judgement))
+                    advance()
+        except KeyboardInterrupt:
+            out.print(summary(reports))
+            out.print(f"interrupted: {len(reports)} of {len(cases)} cases had ended")
+            return INTERRUPTED
+    out.print(summary(reports))
+    return exit_code([report.verdict for report in reports], usage=bool(problems))
+
+
+def compare(options: Namespace) -> int:
+    """``tvm-repro compare``: both arms of a case, and what the pass does to the IR in each."""
+    case = campaign.read_case(_case_path(options.case))
+    out = console()
+    with Pool(1, options.isolation) as pool:
+        chosen = campaign.Options(isolation=options.isolation)
+        for report in campaign.run_cases([case], chosen, pool):
+            out.print(ladder(case, report.judgement))
+        index = _pass_index(case, options.at, report.judgement)
+        looks = look.look(case, case.arms, index, pool)
+    stock, fixed = looks.get("stock"), looks.get("fixed")
+    for one in looks.values():
+        title = f"{one.at} in arm {one.arm}"
+        if not one.after:
+            out.print(f"\n{title}: raises, so there is no IR behind it", style="title")
+        elif stock is None or one is stock or not stock.after:
+            out.print(f"\n{title}: what it changes", style="title")
+            out.print(ir.diff(one.before, one.after, ("before", "after")), soft_wrap=True)
+    if stock and fixed and stock.after and fixed.after:
+        out.print(f"\n{fixed.at}: what is different with the fix", style="title")
+        out.print(ir.diff(stock.after, fixed.after, ("stock", "fixed")), soft_wrap=True)
+    return exit_code([report.verdict])
+
+
+def lint(options: Namespace) -> int:
+    """``tvm-repro lint``: check case files without TVM."""
+    cases, problems = read_cases(options)
+    _print_problems(problems)
+    console().print(f"{len(cases)} cases are sound, {len({p.path for p in problems})} are not")
+    return USAGE if problems else 0
+
+
+def list_cases(options: Namespace) -> int:
+    """``tvm-repro list``: cases with what they are about, without TVM."""
+    cases, problems = read_cases(options)
+    _print_problems(problems)
+    out = console()
+    for case in cases:
+        about = ", ".join([*case.issue, *([f"fix {case.fix}"] if case.fix else []), *case.tags])
+        out.print(line(case.id), style="title", soft_wrap=True)
+        out.print(f"  {line(case.title)}", soft_wrap=True)
+        out.print(f"  {line(about)}", style="quiet", soft_wrap=True)
+    return USAGE if problems else 0
+
+
+def schema(_: Namespace) -> int:
+    """``tvm-repro schema``: the JSON Schema of a case file."""
+    print(json.dumps(json_schema(), indent=2))
+    return 0
+
+
+def doctor(_: Namespace) -> int:
+    """``tvm-repro doctor``: whether this machine can judge cases."""
+    from harness.doctor import examine
+
+    return examine(console())
+
+
+def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+    """The cases that the command line names, and what is wrong with the rest.
+
+    Raises
+    ------
+    UsageError
+        When nothing is there to run.
+    SelectError
+        When ``-k`` does not parse.
+    CaseFileError
+        When a path is missing.
+    """
+    chosen = Selection(options.k)
+    if not options.paths and not DEFAULT.is_dir():
+        raise UsageError(f"no folder {DEFAULT}/ here: name case files or folders to look in")
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    for path in discover(options.paths or [DEFAULT]):
+        try:
+            case = campaign.read_case(path)
+        except CaseFileError as error:
+            problems += error.problems
+        else:
+            cases.append(case)
+    selected = tuple(case for case in cases if chosen(case))
+    if not selected and not problems:
+        where = ", ".join(options.paths) or f"{DEFAULT}/"
+        why = f"none of the {len(cases)} cases in {where} matches -k {options.k!r}"
+        raise UsageError(why if cases else f"no case files (*.yaml) in {where}")
+    return selected, tuple(problems)
+
+
+def _print_problems(problems: tuple[Problem, ...]) -> None:
+    for problem in problems:
+        print(problem, file=sys.stderr)
+
+
+def _arms(word: str) -> tuple[str, ...]:
+    return ("stock", "fixed") if word == "both" else (word,)
+
+
+@contextmanager
+def _results(path: str | None, pool: Pool) -> Iterator[ResultsFile | None]:
+    if path is None:
+        yield None
+        return
+    try:
+        results = ResultsFile(Path(path), pool.info)
+    except OSError as error:
+        raise UsageError(f"--jsonl {path}: {error.strerror}") from None
+    with results:
+        yield results
+
+
+def _case_path(given: str) -> Path:
+    """A case by its path, or by its id."""
+    path = Path(given)
+    by_id = DEFAULT / f"{given}.yaml"
+    if not path.exists() and by_id.exists():
+        return by_id
+    found = discover([path])
+    if len(found) != 1:
+        raise UsageError(f"{given} is a folder with {len(found)} cases: name one of them")
+    return found[0]
+
+
+def _pass_index(case: Case, at: str | None, judgement: Judgement) -> int:
+    if at is None:
+        return look.pass_of_interest(case, judgement)
+    names = [spec.name for spec in case.passes]
+    for index, name in enumerate(names):
+        if name == at or name.endswith(f".{at}"):
+            return index
+    raise UsageError(f"--at {at}: the passes of {case.id} are {', '.join(names) or 'none'}")
+
+
+COMMANDS = {
+    "run": run,
+    "compare": compare,
+    "lint": lint,
+    "list": list_cases,
+    "schema": schema,
+    "doctor": doctor,
+}

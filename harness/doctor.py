@@ -1,0 +1,58 @@
+"""Whether this machine can judge cases: the TVM at hand, and what is missing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+
+from rich.console import Console
+
+from harness import campaign
+from harness.compat import VERIFIED_PAIRS
+from harness.run.host import Server, ServerError
+from harness.run.trace import TvmInfo
+
+PACKAGES = ("apache-tvm", "apache-tvm-ffi", "numpy", "pytest", "pytest-xdist", "pydantic", "PyYAML")
+
+
+def examine(out: Console) -> int:
+    """Print what there is; returns 0, or 3 when no case can be judged here."""
+    out.print(f"python      {sys.version.split()[0]}  {sys.executable}", soft_wrap=True)
+    for name in PACKAGES:
+        out.print(f"{name:<15} {_version(name)}")
+    out.print(f"processors  {len(os.sched_getaffinity(0))}")
+    try:
+        server = Server()
+    except ServerError as error:
+        out.print(f"TVM cannot be imported: {error}", style="wrong", soft_wrap=True)
+        return 3
+    try:
+        assert server.info is not None
+        info = server.info
+    finally:
+        server.close()
+    out.print(f"TVM {info.tvm} with ffi {info.tvm_ffi}, LLVM {info.llvm or 'none'}: {_pair(info)}")
+    misjudged = campaign.misjudged_canaries()
+    if misjudged:
+        out.print(f"canaries misjudged: {misjudged}", style="wrong", soft_wrap=True)
+        return 3
+    out.print("canaries    all judged rightly", style="right")
+    return 0
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return f"missing: pip install {name}"
+
+
+def _pair(info: TvmInfo) -> str:
+    ffis = VERIFIED_PAIRS.get(info.tvm)
+    if ffis is None:
+        known = ", ".join(VERIFIED_PAIRS)
+        return f"not verified; verified releases are {known}"
+    if info.tvm_ffi in ffis:
+        return "a verified pair"
+    return f"not verified; with this TVM use apache-tvm-ffi=={ffis[0]}"
