@@ -55,7 +55,7 @@ def fault(message: str) -> str:
     text = lines[0] if lines else ""
     text = re.sub(r'GlobalVar \S+\("\w+"\)', "GlobalVar …", text)
     text = re.sub(r"\w+_main\w*", "workspace_main", text) if "DataflowVar" in text else text
-    text = re.sub(r"mismatch: .*", "mismatch", text)
+    text = re.sub(r'"\w+"', '"…"', re.sub(r"mismatch: .*", "mismatch", text))
     return re.sub(r"\d+", "N", text)[:110]
 
 

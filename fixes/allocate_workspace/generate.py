@@ -75,7 +75,7 @@ def _specs(rng: random.Random) -> list[_Spec]:
 
 def _function(writer: _Writer, spec: _Spec, depth: int = 1) -> None:
     local = depth > 1
-    # A symbol of its own for each function: 0.25 takes equal names for one symbol.
+    # A symbol of its own for each function, so that mixed-up signatures show.
     shape = writer.shape.replace("n", writer.name("n"))
     tensor = f'R.Tensor({shape}, "float32")'
     x, c = writer.name("x"), writer.name("c")

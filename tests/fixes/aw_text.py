@@ -313,6 +313,65 @@ WRONG_IN_STOCK = {
         asking("inner"),
         main("y = Module.none(x, c)\nz = Module.inner(y, c)\nreturn z"),
     ),
+    "only in the else branch": module(
+        asking("inner"),
+        main("""
+        if c:
+            y = R.add(x, x)
+        else:
+            f = Module.inner
+            y = f(x, c)
+        return y
+        """),
+    ),
+    "local function bound in a dataflow block": module(
+        asking("inner"),
+        main(
+            "with R.dataflow():\n"
+            + textwrap.indent(local("near", "z = Module.inner(x_near, c)\nreturn z", ""), "    ")
+            + "    y = near(x, c)\n    R.output(y)\nreturn y"
+        ),
+    ),
+    "through a variable in a local dataflow block": module(
+        asking("inner"),
+        main(
+            "with R.dataflow():\n"
+            + textwrap.indent(
+                local(
+                    "near",
+                    "with R.dataflow():\n    f = Module.inner\n    z = f(x_near, c)\n"
+                    "    R.output(z)\nreturn z",
+                    "",
+                ),
+                "    ",
+            )
+            + "    y = near(x, c)\n    R.output(y)\nreturn y"
+        ),
+    ),
+    "local codegen function before a local composite": module(
+        function(
+            "outer",
+            local(
+                "one", "y1 = R.add(x_one, x_one)\nreturn y1", '"Codegen": "o", "WorkspaceSize": 8'
+            )
+            + local(
+                "two", "y2 = R.add(x_two, x_two)\nreturn y2", '"Composite": "t", "WorkspaceSize": 8'
+            )
+            + "y = two(x, c)\nreturn y",
+            '"Codegen": "k", "WorkspaceSize": 8',
+        ),
+        calling("outer"),
+    ),
+    "an argument whose annotation says less": module(
+        asking("inner"),
+        main("""
+        with R.dataflow():
+            y: R.Tensor(ndim=1, dtype="float32") = Module.inner(x, c)
+            z = Module.inner(y, c)
+            R.output(z)
+        return z
+        """),
+    ),
     "symbolic shapes": module(
         asking("inner"),
         external("outer", "y = Module.inner(x, c)\nreturn y"),
@@ -327,7 +386,19 @@ WRONG_IN_STOCK = {
     ).replace("(4,)", '("n",)'),
 }
 
-HUGE = module(asking("inner", 2**33), calling("inner"))
+_HUGE_BODY = (
+    "with R.dataflow():\n"
+    + textwrap.indent(
+        local(
+            "near",
+            "with R.dataflow():\n    z = Module.inner(x_near, c)\n    R.output(z)\nreturn z",
+            "",
+        ),
+        "    ",
+    )
+    + "    y = near(x, c)\n    R.output(y)\nreturn y"
+)
+HUGE = module(asking("inner", 2**33), main(_HUGE_BODY))
 
 RIGHT_IN_STOCK = {
     "one call": module(asking("inner"), calling("inner")),
@@ -341,6 +412,23 @@ RIGHT_IN_STOCK = {
             R.output(z)
         return z
         """),
+    ),
+    "nothing in the second dataflow block": module(
+        asking("inner"),
+        main("""
+        with R.dataflow():
+            y = Module.inner(x, c)
+            R.output(y)
+        y1 = R.add(y, y)
+        with R.dataflow():
+            z = R.add(y1, y1)
+            R.output(z)
+        return z
+        """),
+    ),
+    "local function with a dataflow block in one": module(asking("inner", 16), main(_HUGE_BODY)),
+    "the first size is the largest": module(
+        asking("inner", 256), asking("other", 16), calling("inner")
     ),
     "allocates though nobody asks here": module(
         asking("inner"),

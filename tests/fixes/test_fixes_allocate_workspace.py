@@ -51,6 +51,11 @@ def results(mod: Any) -> Any:
     return [vm["main"](x, tvm.runtime.tensor(np.array(c))).numpy().tolist() for c in (True, False)]
 
 
+def closures(mod: Any) -> int:
+    """How many local functions still use variables around them once they are lifted."""
+    return str(relax.transform.LambdaLift()(mod).script()).count("R.make_closure(")
+
+
 def named(mod: Any) -> dict[str, Any]:
     return {gvar.name_hint: function for gvar, function in mod.functions_items()}
 
@@ -66,6 +71,7 @@ def test_what_stock_gets_wrong(name: str) -> None:
     assert not stock_is_right(mod)
     result = fixed(mod)
     assert results(result) == results(mod)
+    assert closures(result) == closures(mod), "a workspace is captured where it could be passed"
     assert tvm_ffi.structural_equal(mod, parsed(text)), "the module given in has changed"
 
 
@@ -81,7 +87,9 @@ def test_what_stock_gets_right(name: str) -> None:
 def test_more_than_two_gibibytes() -> None:
     mod = parsed(aw_text.HUGE)
     assert not stock_is_right(mod)
-    text = fixed(mod).script()
+    result = fixed(mod)
+    assert closures(result) == 0
+    text = result.script()
     assert "R.shape([8589934592])" in text
     assert "workspace: R.Tensor((8589934592,)" in text
 
@@ -120,6 +128,11 @@ def test_a_dead_reference_is_renamed_and_receives_nothing() -> None:
     idle = external("idle", "f = Module.inner\nreturn x")
     result = named(fixed(parsed(module(asking("inner"), idle, calling("inner")))))
     assert len(result["idle"].params) == 2
+
+
+def test_symbolic_shapes_are_not_forgotten() -> None:
+    result = fixed(parsed(aw_text.WRONG_IN_STOCK["symbolic shapes"]))
+    assert "ndim=1" not in result.script()
 
 
 def test_negative_size_is_refused() -> None:
