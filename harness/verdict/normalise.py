@@ -8,6 +8,7 @@ from typing import Final
 from harness.compat import canonical
 
 _LENGTH: Final = 300
+_READ: Final = 4_000  # at either end of a message: the reason stands at one of them
 
 # Both shapes of TVM's checks: "(condition) is false: why" and "a < b (3 vs. 2) : why".
 _CHECK = re.compile(
@@ -21,12 +22,14 @@ _QUOTED_LINE = re.compile(r"^(?:\s|[@#]|class |Access path:|Note:|-->|\d+ \|)")
 _VARYING: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
     (
-        re.compile(r"(?:[\w.~-]*/)+[\w.+-]+\.(?:cc|h|hpp|cpp|c|pyx?|pxi|so|o|ll)\b(?::\d+)*"),
+        re.compile(
+            r"(?<![\w.~/-])(?:[\w.~-]*/)+[\w.+-]+\.(?:cc|h|hpp|cpp|c|pyx?|pxi|so|o|ll)\b(?::\d+)*"
+        ),
         "<path>",
     ),
     (re.compile(r"(?<![\w)])/(?:[\w.+~-]+/)+[\w.+~-]*"), "<path>"),
     (re.compile(r'"(?:\\.|[^"\\])*"'), '"…"'),
-    (re.compile(r"'[^']*\s[^']*'"), "'…'"),
+    (re.compile(r"'(?=[^'\s]*\s)[^']*'"), "'…'"),
     (re.compile(r"`[^`]*`"), "`…`"),
 )
 _NAMED = re.compile(
@@ -35,7 +38,7 @@ _NAMED = re.compile(
 )
 _EXPRESSION = re.compile(r"\b(PrimExpr) .+? (in function|has|is)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b")
-_NUMBERED = re.compile(r"\b([A-Za-z_]\w*?[A-Za-z_])_?\d+\b")
+_NAME = re.compile(r"\b[A-Za-z_]\w+\b")
 _DTYPE = re.compile(r"(?:u?int|b?float|complex|handle|bool)\d+(?:x\d+)?")
 _SPACE = re.compile(r"\s+")
 
@@ -48,7 +51,10 @@ def normalise(message: str) -> str:
     Element types stay. What a check explains is kept; its condition only when it explains nothing,
     since conditions are rewritten more often than explanations.
     """
-    text = canonical(message).strip()
+    text = message.strip()
+    if len(text) > 2 * _READ:
+        text = f"{text[:_READ]}\n{text[-_READ:]}"
+    text = canonical(text)
     explained = _EXPLAINED.search(text)
     if explained:
         text = f"{_first_line(text)} {explained.group(1)}"
@@ -72,7 +78,7 @@ def _without_what_varies(text: str) -> str:
     text = _without_arguments(text)
     text = _NAMED.sub(r"\1 <name>", text)
     text = _EXPRESSION.sub(r"\1 <expression> \2", text)
-    text = _NUMBERED.sub(_without_number, text)
+    text = _NAME.sub(_without_number, text)
     return _NUMBER.sub("<n>", text)
 
 
@@ -95,7 +101,7 @@ def _without_arguments(text: str) -> str:
 
 def _without_number(found: re.Match[str]) -> str:
     name = found.group(0)
-    return name if _DTYPE.fullmatch(name) else found.group(1)
+    return name if _DTYPE.fullmatch(name) else name.rstrip("0123456789").rstrip("_") or name
 
 
 def _first_line(text: str) -> str:

@@ -17,6 +17,8 @@ from harness.verdict.outcome import (
     StageResult,
 )
 
+_GIST = 500
+
 
 def kind(outcome: Outcome) -> str:
     """One word: ``error``, ``crash``, ``not reached``."""
@@ -49,9 +51,10 @@ def describe(result: StageResult, short: bool = False) -> str:
 
 
 def gist(text: str) -> str:
-    """The line of a message that says why: its first, unless it announces another."""
+    """The line of a message that says why, bounded: its first, unless it announces another."""
     _, announced, why = text.rpartition("Error message: ")
-    return (why if announced else text).strip().partition("\n")[0].strip()
+    said = (why if announced else text).strip().partition("\n")[0].strip()
+    return said if len(said) <= _GIST else f"{said[: _GIST - 1]}…"
 
 
 def _head(outcome: Outcome) -> str:

@@ -450,8 +450,9 @@ def test_the_worst_of_a_case_and_its_contrasts(
         *(
             ([verdict.value], False, 1)
             for verdict in Verdict
-            if verdict.value not in ("reproduces", "guards", "skipped", "infra")
+            if verdict.value not in ("reproduces", "guards", "skipped", "infra", "unrunnable")
         ),
+        (["unrunnable", "drifted"], False, 2),
     ],
 )
 def test_exit_codes(words: list[str], usage: bool, code: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,13 @@ def test_renames(old: str, new: str) -> None:
 
 def test_words_that_only_look_renamed_are_left() -> None:
     assert canonical("stirring attire") == "stirring attire"
+
+
+@pytest.mark.parametrize(
+    "flood", ["x", "a1", "a.", "a/", "'", "' ", '"', "(", "f(", "PrimExpr ", "-1", "Var "]
+)
+def test_a_flood_costs_little(flood: str) -> None:
+    started = time.monotonic()
+    normalise(flood * 200_000)
+    normalise(f"Check failed: {flood * 200_000}")
+    assert time.monotonic() - started < 2
