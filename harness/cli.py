@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="list cases, without TVM")
     _paths(listing)
     commands.add_parser("schema", help="print the JSON Schema of a case file")
+    commands.add_parser("fixes", help="list the fixes, and whether this TVM still needs them")
     commands.add_parser("doctor", help="show the TVM at hand, and what is missing")
     return root
 

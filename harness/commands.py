@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from harness.verdict.judge import Judgement
 from harness.verdict.word import exit_code
 
 DEFAULT = Path("repros")
-USAGE, INTERRUPTED = 2, 130
+USAGE, INFRA, INTERRUPTED = 2, 3, 130
 
 
 class UsageError(Exception):
@@ -48,9 +49,8 @@ def run(options: Namespace) -> int:
                     reports.append(report)
                     if results is not None:
                         results.add(report.case, report.judgement, report.seconds)
-                    out.print(one_line(report.case, report.judgement))
-                    if options.verbose or not report.verdict.passes:
-                        out.print(ladder(report.case, report.judgement))
+                    tell = options.verbose or not report.verdict.passes
+                    out.print((ladder if tell else one_line)(report.case, report.judgement))
                     advance()
         except KeyboardInterrupt:
             out.print(summary(reports))
@@ -116,6 +116,14 @@ def doctor(_: Namespace) -> int:
     from harness.doctor import examine
 
     return examine(console())
+
+
+def fixes(_: Namespace) -> int:
+    """``tvm-repro fixes``: the fixes and their state, found out in a process of its own."""
+    root = str(Path(__file__).parents[1])
+    script = f"import sys; sys.path.insert(0, {root!r}); from fixes.__main__ import main; main()"
+    ended = subprocess.run([sys.executable, "-c", script], check=False)
+    return 0 if ended.returncode == 0 else INFRA
 
 
 def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
@@ -200,5 +208,6 @@ COMMANDS = {
     "lint": lint,
     "list": list_cases,
     "schema": schema,
+    "fixes": fixes,
     "doctor": doctor,
 }
