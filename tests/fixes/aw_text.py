@@ -313,6 +313,14 @@ WRONG_IN_STOCK = {
         asking("inner"),
         main("y = Module.none(x, c)\nz = Module.inner(y, c)\nreturn z"),
     ),
+    "a local function and the function around it": module(
+        asking("inner"),
+        main(
+            "a = Module.inner(x, c)\n"
+            + local("near", "z = Module.inner(x_near, c)\nreturn z", "")
+            + "b = near(a, c)\ny = Module.inner(b, c)\nreturn y"
+        ),
+    ),
     "only in the else branch": module(
         asking("inner"),
         main("""
