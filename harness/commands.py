@@ -121,7 +121,7 @@ def doctor(_: Namespace) -> int:
 def fixes(_: Namespace) -> int:
     """``tvm-repro fixes``: the fixes and their state, found out in a process of its own."""
     root = str(Path(__file__).parents[1])
-    script = f"import sys; sys.path.insert(0, {root!r}); from fixes.__main__ import main; main()"
+    script = f"import sys; sys.path[0] = {root!r}; from fixes.__main__ import main; sys.exit(main())"
     ended = subprocess.run([sys.executable, "-c", script], check=False)
     return 0 if ended.returncode == 0 else INFRA
 
