@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import tvm
 import tvm_ffi
+from aw_right import RIGHT_IN_STOCK
 from aw_text import ADD, asking, calling, external, main, module
+from aw_wrong import HUGE, WRONG_IN_STOCK
 from tvm import relax
 
 from fixes import applied
@@ -64,9 +66,9 @@ def workspaces(function: Any) -> list[str]:
     return [str(p) for p in function.params if str(p).startswith("workspace")]
 
 
-@pytest.mark.parametrize("name", aw_text.WRONG_IN_STOCK)
+@pytest.mark.parametrize("name", WRONG_IN_STOCK)
 def test_what_stock_gets_wrong(name: str) -> None:
-    text = aw_text.WRONG_IN_STOCK[name]
+    text = WRONG_IN_STOCK[name]
     mod = parsed(text)
     assert not stock_is_right(mod)
     result = fixed(mod)
@@ -75,9 +77,9 @@ def test_what_stock_gets_wrong(name: str) -> None:
     assert tvm_ffi.structural_equal(mod, parsed(text)), "the module given in has changed"
 
 
-@pytest.mark.parametrize("name", aw_text.RIGHT_IN_STOCK)
+@pytest.mark.parametrize("name", RIGHT_IN_STOCK)
 def test_what_stock_gets_right(name: str) -> None:
-    mod = parsed(aw_text.RIGHT_IN_STOCK[name])
+    mod = parsed(RIGHT_IN_STOCK[name])
     assert stock_is_right(mod)
     result = fixed(mod)
     tvm.ir.assert_structural_equal(result, STOCK()(mod))
@@ -85,7 +87,7 @@ def test_what_stock_gets_right(name: str) -> None:
 
 
 def test_more_than_two_gibibytes() -> None:
-    mod = parsed(aw_text.HUGE)
+    mod = parsed(HUGE)
     assert not stock_is_right(mod)
     result = fixed(mod)
     assert closures(result) == 0
@@ -131,7 +133,7 @@ def test_a_dead_reference_is_renamed_and_receives_nothing() -> None:
 
 
 def test_symbolic_shapes_are_not_forgotten() -> None:
-    result = fixed(parsed(aw_text.WRONG_IN_STOCK["symbolic shapes"]))
+    result = fixed(parsed(WRONG_IN_STOCK["symbolic shapes"]))
     assert "ndim=1" not in result.script()
 
 
@@ -141,7 +143,7 @@ def test_negative_size_is_refused() -> None:
 
 
 def test_chain_is_renamed_and_hands_on_one_workspace() -> None:
-    result = named(fixed(parsed(aw_text.WRONG_IN_STOCK["chain of composites"])))
+    result = named(fixed(parsed(WRONG_IN_STOCK["chain of composites"])))
     assert sorted(result) == ["deep1", "main", "middle1", "outer1"]
     for name in ("deep1", "middle1", "outer1"):
         function = result[name]
@@ -153,7 +155,7 @@ def test_chain_is_renamed_and_hands_on_one_workspace() -> None:
 
 
 def test_each_caller_allocates_once() -> None:
-    result = named(fixed(parsed(aw_text.WRONG_IN_STOCK["nested if"])))
+    result = named(fixed(parsed(WRONG_IN_STOCK["nested if"])))
     assert result["main"].script().count("alloc_tensor") == 1
     assert result["main"].script().count("workspace_main") == 4
 
@@ -257,7 +259,7 @@ def lost_spans(function: Any) -> list[str]:
     ],
 )
 def test_spans_stay(name: str) -> None:
-    mod = parsed(aw_text.WRONG_IN_STOCK[name])
+    mod = parsed(WRONG_IN_STOCK[name])
     for gvar, function in mod.functions_items():
         mod[gvar] = with_spans(function)
     for where, function in named(fixed(mod)).items():

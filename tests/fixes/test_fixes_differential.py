@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from aw_text import RIGHT_IN_STOCK, WRONG_IN_STOCK
+from aw_right import RIGHT_IN_STOCK
+from aw_wrong import WRONG_IN_STOCK
 
 from fixes import differential
 from fixes.allocate_workspace import module_pass
