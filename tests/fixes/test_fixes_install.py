@@ -146,7 +146,7 @@ def test_half_of_it_to_patch_changes_nothing(other: str, monkeypatch: pytest.Mon
 def test_unknown_name() -> None:
     with pytest.raises(fixes.UnknownFix, match="did you mean 'allocate_workspace'"):
         applied("alocate_workspace")
-    with pytest.raises(fixes.UnknownFix, match="there is: allocate_workspace"):
+    with pytest.raises(fixes.UnknownFix, match=r"there is: .*allocate_workspace"):
         fixes.get("zzz")
     assert "zzz" not in fixes.REGISTRY
 
@@ -173,7 +173,7 @@ def test_state_once_upstream_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_registry() -> None:
-    assert fixes.names() == (NAME,)
+    assert NAME in fixes.names() == tuple(sorted(fixes.REGISTRY))
     fix = fixes.REGISTRY[NAME]
     assert (fix.name, fix.issue) == (NAME, "apache/tvm#20479")
     assert fix.replaces == "tvm.relax.transform.AllocateWorkspace"
