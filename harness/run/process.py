@@ -7,9 +7,11 @@ import os
 import resource
 import signal
 import sys
+import time
 from pathlib import Path
 
 STACK_BYTES = 8 << 20
+_SWEEPS = 200
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -64,6 +66,17 @@ def children() -> set[int]:
     return found
 
 
+def end_family() -> None:
+    """SIGKILL to all children, then to those they leave to this process, until there are none."""
+    while True:
+        for pid in children():
+            kill_group(pid)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
 def kill_group(pid: int) -> None:
     """SIGKILL to the group that `pid` leads, and to `pid` should it not lead one yet."""
     try:
@@ -84,15 +97,28 @@ def end_marked(mark: str) -> None:
     """SIGKILL to every process that was started with `mark` in its environment.
 
     The last resort after a server: what slipped out of its group, and out of its family too when
-    the server itself was killed, still carries the environment it was born with.
+    the server itself was killed, still carries the environment it was born with. One look is not
+    enough: a process may be forking another while it lasts.
     """
+    for _ in range(_SWEEPS):
+        found = marked(mark)
+        for pid in found:
+            kill_one(pid)
+        if not found:
+            return
+        time.sleep(0.01)  # a killed process shows its environment until it is gone
+
+
+def marked(mark: str) -> set[int]:
+    """Ids of the other processes that were started with `mark` in their environment."""
+    found: set[int] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            marked = mark.encode() in (folder / "environ").read_bytes()
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.add(int(folder.name))
         except OSError:
             continue  # somebody else's, or gone
-        if marked and int(folder.name) != os.getpid():
-            kill_one(int(folder.name))
+    return found - {os.getpid()}
 
 
 def kill_one(pid: int) -> None:

@@ -58,9 +58,7 @@ class _Server:
                 task = self.answer(*received)
                 if task is not None:
                     return task
-        for pid in self.running:
-            process.kill_group(pid)
-        self.end_strays(known=set())
+        process.end_family()
         return None
 
     def answer(self, request: wire.Request, fds: list[int]) -> Task | None:
@@ -104,6 +102,10 @@ class _Server:
         )
 
     def reap(self) -> None:
+        """Take in who ended, and end what slipped out of their groups and was adopted by this one.
+
+        A stray that ends may leave strays of its own.
+        """
         ended = False
         while True:
             try:
@@ -112,11 +114,12 @@ class _Server:
                 break
             if pid == 0:
                 break
+            ended = True
             if pid in self.running:
-                ended = True
                 self.report(pid, status)
         if ended:
-            self.end_strays(known=set(self.running))
+            for pid in process.children() - set(self.running):
+                process.kill_group(pid)
 
     def report(self, pid: int, status: int) -> None:
         """Say how a child ended, and end what it left in its group."""
@@ -129,11 +132,6 @@ class _Server:
         except BrokenPipeError:
             pass
         os.close(fd)
-
-    def end_strays(self, known: set[int]) -> None:
-        """End processes that slipped out of their group and were adopted by this one."""
-        for pid in process.children() - known:
-            process.kill_group(pid)
 
 
 def serve(control: socket.socket, work: Work) -> Task | None:

@@ -158,6 +158,8 @@ def _pass_context(spec: BuildSpec) -> Callable[[], tvm.transform.PassContext]:
         keywords["opt_level"] = spec.opt_level
     if spec.disabled_pass:
         keywords["disabled_pass"] = list(spec.disabled_pass)
+    if spec.required_pass:
+        keywords["required_pass"] = list(spec.required_pass)
     return lambda: tvm.transform.PassContext(**keywords)
 
 

@@ -1,0 +1,108 @@
+"""Making cases, running them on a pool, and looking for what is left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness import campaign
+from harness.case import Case
+from harness.run.pool import Pool
+from harness.verdict.arm import Run
+from harness.verdict.words import describe
+
+
+class _Plain(yaml.SafeDumper):
+    """Without anchors, which case files may not have."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+ROOT = Path(__file__).parents[2]
+NASTY = Path(__file__).parent / "cases" / "nasty.py"
+
+
+def make_case(folder: Path, name: str = "case", **keys: Any) -> Case:
+    """A case read from a file that says `keys`; all expected ok unless they say otherwise."""
+    return campaign.read_case(write_case(folder, name, **keys))
+
+
+def write_case(folder: Path, name: str = "case", **keys: Any) -> Path:
+    """The file of a case."""
+    file = folder / "repros" / f"{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if "module" in keys and isinstance(keys["module"], dict):
+        shutil.copy(NASTY, file.parent / NASTY.name)
+    body = {"title": name, "expect": "ok", **keys}
+    file.write_text(
+        yaml.dump(body, Dumper=_Plain, sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
+    return file
+
+
+def report_on(case: Case, pool: Pool, **options: Any) -> campaign.CaseReport:
+    """What one case comes to."""
+    (report,) = campaign.run_cases([case], campaign.Options(**options), pool)
+    return report
+
+
+def run_once(case: Case, pool: Pool, arm: str = "stock") -> Run:
+    """The telling run of one arm of a case."""
+    return report_on(case, pool).judgement.arms[arm].telling
+
+
+def faults(run: Run) -> list[str]:
+    """``"run: crash SIGSEGV"`` for every stage that failed, without places and messages."""
+    return [
+        f"{result.stage.value}: {_head(describe(result))}" for result in run.stages if result.failed
+    ]
+
+
+def _head(text: str) -> str:
+    return text.partition(" at ")[0].partition(": ")[0]
+
+
+def start_cli(*args: str, **keywords: Any) -> subprocess.Popen[bytes]:
+    """The command line in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        **keywords,
+    )
+
+
+def marked(pid: int) -> set[int]:
+    """Processes whose environment says that a server of process `pid` is their ancestor."""
+    mark = f"TVM_REPRO_SERVER={pid}-".encode()
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (folder / "environ").read_bytes():
+                found.add(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def left_by(pid: int, but: set[int] = frozenset(), patience: float = 10.0) -> set[int]:  # type: ignore[assignment]
+    """What servers of process `pid` leave running, once it has had a moment to go."""
+    deadline = time.monotonic() + patience
+    while (left := marked(pid) - but) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def servers(pool: Pool) -> set[int]:
+    """The servers that a pool keeps, which are meant to be running."""
+    return {server.process.pid for server in pool._servers.values()}
