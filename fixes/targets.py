@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,3 +54,49 @@ class GlobalFunction:
         import tvm_ffi
 
         tvm_ffi.register_global_func(self.name, function, override=True)
+
+
+@dataclass(frozen=True)
+class OpAttribute:
+    """A function that TVM keeps for an operator: how to legalise it, how to infer its type.
+
+    Attributes
+    ----------
+    op
+        The operator, as in ``relax.reshape``.
+    keys
+        The name of the attribute, and the names other releases have for it.
+    """
+
+    op: str
+    keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.keys[0]} of {self.op}"
+
+    def read(self) -> Callable[..., Any]:
+        return self._find()[1]
+
+    def write(self, function: Callable[..., Any]) -> None:
+        key, _ = self._find()
+        self._op().reset_attr(key)  # a second value of the same level would be refused
+        self._op().set_attr(key, function)
+
+    def _op(self) -> Any:
+        import tvm
+        from tvm import relax  # noqa: F401  (registers what it legalises)
+
+        try:
+            return tvm.ir.Op.get(self.op)
+        except AttributeError as error:
+            raise FixNotApplied(f"this TVM lacks the operator {self.op}") from error
+
+    def _find(self) -> tuple[str, Callable[..., Any]]:
+        op = self._op()
+        for key in self.keys:
+            # TVM raises for a key that no operator has.
+            with contextlib.suppress(Exception):
+                found = op.get_attr(key)
+                if found is not None:
+                    return key, found
+        raise FixNotApplied(f"this TVM lacks {self}")
