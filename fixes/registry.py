@@ -10,6 +10,7 @@ from fixes.fix import Fix, UnknownFix
 
 _MODULES = {
     "allocate_workspace": "fixes.allocate_workspace",
+    "combine_vector_matmul": "fixes.combine_vector_matmul",
 }
 
 
