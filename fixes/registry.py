@@ -11,6 +11,7 @@ from fixes.fix import Fix, UnknownFix
 _MODULES = {
     "allocate_workspace": "fixes.allocate_workspace",
     "combine_vector_matmul": "fixes.combine_vector_matmul",
+    "empty_strided_slice": "fixes.empty_strided_slice",
 }
 
 
