@@ -12,6 +12,7 @@ _MODULES = {
     "allocate_workspace": "fixes.allocate_workspace",
     "combine_vector_matmul": "fixes.combine_vector_matmul",
     "empty_strided_slice": "fixes.empty_strided_slice",
+    "fuse_ops_tuple_access": "fixes.fuse_ops_tuple_access",
 }
 
 
