@@ -13,6 +13,7 @@ _MODULES = {
     "combine_vector_matmul": "fixes.combine_vector_matmul",
     "empty_strided_slice": "fixes.empty_strided_slice",
     "fuse_ops_tuple_access": "fixes.fuse_ops_tuple_access",
+    "nan_propagation": "fixes.nan_propagation",
 }
 
 
