@@ -14,6 +14,7 @@ _MODULES = {
     "empty_strided_slice": "fixes.empty_strided_slice",
     "fuse_ops_tuple_access": "fixes.fuse_ops_tuple_access",
     "nan_propagation": "fixes.nan_propagation",
+    "reshape_to_shape_variable": "fixes.reshape_to_shape_variable",
 }
 
 
