@@ -108,6 +108,11 @@ class Runner:
         before = [self._to_numpy(arg, self._results) for arg in call.args]
         # Before the call: a kernel may write to its arguments.
         expected = _expected(call, dict(zip(names, before, strict=False)))
+        for name in expected if isinstance(expected, dict) else ():
+            if name not in names:
+                raise LookupError(
+                    f"no parameter {name!r} of {call.function}; it has {', '.join(names)}"
+                )
         args = [self._to_tvm(value) for value in before]
         result = self._callee[call.function](*args)
         self._results.append(result)
@@ -148,13 +153,13 @@ class Runner:
                 return tuple(self._to_numpy(item, results) for item in items)
             case ResultOf(call=call, item=item):
                 result = results[call]
-                return from_tvm(result if item is None else result[item])
+                return _handed_on(result if item is None else result[item])
         return array(arg)
 
     def _to_tvm(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return tensor(value, self._device)
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and not isinstance(value, tvm_ffi.Shape):
             return [self._to_tvm(item) for item in value]
         return value
 
@@ -187,6 +192,15 @@ def from_tvm(value: Any) -> Any:
     if isinstance(value, tvm_ffi.Shape | tvm_ffi.Array | tuple | list):
         return tuple(from_tvm(item) for item in value)
     return value
+
+
+def _handed_on(result: Any) -> Any:
+    """A result as an argument: as `from_tvm` has it, but a shape stays one."""
+    if isinstance(result, tvm_ffi.Shape):
+        return result
+    if isinstance(result, tvm_ffi.Array | tuple | list):
+        return tuple(_handed_on(item) for item in result)
+    return from_tvm(result)
 
 
 def compare(call: Call, what: str, got: Any, want: Any) -> None:

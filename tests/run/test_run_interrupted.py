@@ -48,7 +48,9 @@ def busy_run(folder: Path) -> subprocess.Popen[bytes]:
             f"title: {name}\nmodule: {{python: busy.py:{name}}}\nexpect: ok\n"
         )
     (folder / "repros" / "busy.py").write_text(BUSY)
-    run = start_cli("run", "repros", "-j", "2", "--jsonl", "out.jsonl", cwd=folder, start_new_session=True)
+    run = start_cli(
+        "run", "repros", "-j", "2", "--jsonl", "out.jsonl", cwd=folder, start_new_session=True
+    )
     deadline = time.monotonic() + 60
     while len(list(folder.glob("started-*"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
