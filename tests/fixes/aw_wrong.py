@@ -315,7 +315,14 @@ WRONG_IN_STOCK = {
                 "one", "y1 = R.add(x_one, x_one)\nreturn y1", '"Codegen": "o", "WorkspaceSize": 8'
             )
             + local(
-                "two", "y2 = R.add(x_two, x_two)\nreturn y2", '"Composite": "t", "WorkspaceSize": 8'
+                "two",
+                local(
+                    "three",
+                    "y3 = R.add(x_three, x_three)\nreturn y3",
+                    '"Composite": "t", "WorkspaceSize": 8',
+                )
+                + "y2 = three(x_two, c)\nreturn y2",
+                '"Composite": "t", "WorkspaceSize": 8',
             )
             + "y = two(x, c)\nreturn y",
             '"Codegen": "k", "WorkspaceSize": 8',
@@ -359,3 +366,16 @@ LOCAL_IN_DATAFLOW = (
     + "    y = near(x, c)\n    R.output(y)\nreturn y"
 )
 HUGE = module(asking("inner", 2**33), main(LOCAL_IN_DATAFLOW))
+
+# LambdaLift itself leaves this one ill-formed, with a workspace or without: not to be run.
+LOCAL_CHAIN = module(
+    asking("inner"),
+    external(
+        "outer",
+        local("one", "z1 = Module.inner(x_one, c)\nreturn z1", "")
+        + local("two", "z2 = one(x_two, c)\nreturn z2", "")
+        + local("three", "z3 = two(x_three, c)\nreturn z3", "")
+        + "y = three(x, c)\nreturn y",
+    ),
+    calling("outer"),
+)

@@ -12,7 +12,7 @@ import tvm
 import tvm_ffi
 from aw_right import RIGHT_IN_STOCK
 from aw_text import ADD, asking, calling, external, main, module
-from aw_wrong import HUGE, WRONG_IN_STOCK
+from aw_wrong import HUGE, LOCAL_CHAIN, WRONG_IN_STOCK
 from tvm import relax
 
 from fixes import applied
@@ -132,6 +132,13 @@ def test_a_dead_reference_is_renamed_and_receives_nothing() -> None:
     assert len(result["idle"].params) == 2
 
 
+def test_first_dataflow_block_holds_the_workspace_when_all_calls_see_it() -> None:
+    main_function = named(fixed(parsed(WRONG_IN_STOCK["through a variable"])))["main"]
+    (block,) = main_function.body.blocks
+    assert isinstance(block, relax.DataflowBlock)
+    assert "alloc_tensor" in str(block.bindings[0].value)
+
+
 def test_symbolic_shapes_are_not_forgotten() -> None:
     result = fixed(parsed(WRONG_IN_STOCK["symbolic shapes"]))
     assert "ndim=1" not in result.script()
@@ -152,6 +159,13 @@ def test_chain_is_renamed_and_hands_on_one_workspace() -> None:
         assert function.attrs["global_symbol"] == name
         assert "WorkspaceSize" not in function.attrs
     assert result["main"].script().count("alloc_tensor") == 1
+
+
+def test_chain_of_local_functions_hands_it_on() -> None:
+    outer = named(fixed(parsed(LOCAL_CHAIN)))["outer1"]
+    (block,) = outer.body.blocks
+    functions = [b.value for b in block.bindings if isinstance(b.value, relax.Function)]
+    assert [len(function.params) for function in functions] == [3, 3, 3]
 
 
 def test_each_caller_allocates_once() -> None:
