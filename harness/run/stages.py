@@ -61,6 +61,8 @@ def _installed_fix(case: Case, arm: str, narrator: Narrator) -> AbstractContextM
 def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
     with narrator.step(Stage.LOAD, "passes"):
         factories = [(spec, factory(spec)) for spec in case.passes]
+        for spec in case.build.pipeline if isinstance(case.build.pipeline, tuple) else ():
+            factory(spec)
         context = _pass_context(case.build)
     _check(module, narrator, Stage.INPUT)
     if not factories:
