@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-INFER = ("FInferType", "FInferStructInfo")
-"""The operator attribute that infers types; the later name is that of 0.25."""
-
 
 def type_of(expr: Any) -> Any:
     """The type of a Relax expression; 0.25 calls it its struct info."""
