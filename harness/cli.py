@@ -66,8 +66,23 @@ def _positive(text: str) -> int:
     return number
 
 
+def _open_closed_streams() -> None:
+    """Put the null device where the caller has closed one of the standard streams.
+
+    Else the next file that is opened takes its number, and what is printed lands in that.
+    """
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    _open_closed_streams()
     options = parser().parse_args(argv)
     from harness import commands
     from harness.case import CaseFileError

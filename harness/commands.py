@@ -21,7 +21,6 @@ from harness.report.summary import one_line, summary
 from harness.report.text import line
 from harness.run.pool import Pool
 from harness.select import Selection
-from harness.verdict.judge import Judgement
 from harness.verdict.word import exit_code
 
 DEFAULT = Path("repros")
@@ -63,12 +62,13 @@ def run(options: Namespace) -> int:
 def compare(options: Namespace) -> int:
     """``tvm-repro compare``: both arms of a case, and what the pass does to the IR in each."""
     case = campaign.read_case(_case_path(options.case))
+    asked = _pass_index(case, options.at)
     out = console()
     with Pool(1, options.isolation) as pool:
         chosen = campaign.Options(isolation=options.isolation)
         for report in campaign.run_cases([case], chosen, pool):
             out.print(ladder(case, report.judgement))
-        index = _pass_index(case, options.at, report.judgement)
+        index = look.pass_of_interest(case, report.judgement) if asked is None else asked
         looks = look.look(case, case.arms, index, pool)
     stock, fixed = looks.get("stock"), looks.get("fixed")
     for one in looks.values():
@@ -121,7 +121,9 @@ def doctor(_: Namespace) -> int:
 def fixes(_: Namespace) -> int:
     """``tvm-repro fixes``: the fixes and their state, found out in a process of its own."""
     root = str(Path(__file__).parents[1])
-    script = f"import sys; sys.path[0] = {root!r}; from fixes.__main__ import main; sys.exit(main())"
+    script = (
+        f"import sys; sys.path[0] = {root!r}; from fixes.__main__ import main; sys.exit(main())"
+    )
     ended = subprocess.run([sys.executable, "-c", script], check=False)
     return 0 if ended.returncode == 0 else INFRA
 
@@ -173,11 +175,12 @@ def _results(path: str | None, pool: Pool) -> Iterator[ResultsFile | None]:
         yield None
         return
     try:
-        results = ResultsFile(Path(path), pool.info)
+        with ResultsFile(Path(path), pool.info) as results:
+            yield results
     except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise  # that of our own output
         raise UsageError(f"--jsonl {path}: {error.strerror}") from None
-    with results:
-        yield results
 
 
 def _case_path(given: str) -> Path:
@@ -192,9 +195,10 @@ def _case_path(given: str) -> Path:
     return found[0]
 
 
-def _pass_index(case: Case, at: str | None, judgement: Judgement) -> int:
+def _pass_index(case: Case, at: str | None) -> int | None:
+    """Which pass the command line names, if it does."""
     if at is None:
-        return look.pass_of_interest(case, judgement)
+        return None
     names = [spec.name for spec in case.passes]
     for index, name in enumerate(names):
         if name == at or name.endswith(f".{at}"):

@@ -8,6 +8,11 @@ import re
 from harness.case import Case
 
 _TOKEN = re.compile(r"\s*(?:(?P<op>\(|\)|and\b|or\b|not\b)|(?P<word>[^\s()]+))")
+# A word in front of a parenthesis would be a call.
+_NODES = (
+    *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not),
+    *(ast.Subscript, ast.Name, ast.Constant, ast.Load),
+)
 
 
 class SelectError(ValueError):
@@ -30,12 +35,15 @@ class Selection:
         source = "".join(self._translate(match) for match in _TOKEN.finditer(text.strip()))
         try:
             tree = ast.parse(source.strip() or "True", mode="eval")
+            self._code = compile(tree, "-k", "eval")
+            understood = all(isinstance(node, _NODES) for node in ast.walk(tree))
         except (SyntaxError, RecursionError, MemoryError):
+            understood = False
+        if not understood:
             raise SelectError(
                 f"-k {text!r}: expected words joined by and, or, not and parentheses, "
                 'for example -k "workspace and not chain"'
-            ) from None
-        self._code = compile(tree, "-k", "eval")
+            )
 
     def _translate(self, match: re.Match[str]) -> str:
         if match["op"]:

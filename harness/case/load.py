@@ -107,7 +107,8 @@ def discover(paths: Iterable[str | Path]) -> list[Path]:
             elif path.exists():
                 found.add(path)
             else:
-                near = did_you_mean(path.name, _names(path.parent))
+                beside = [name for name in _names(path.parent) if name != path.name]
+                near = did_you_mean(path.name, beside)
                 problems.append(Problem(path, 0, 0, "no such file or folder", hint=near))
         except (OSError, ValueError) as error:  # no rights; a NUL in the name
             problems.append(Problem(path, 0, 0, f"cannot be read: {error}"))

@@ -1,0 +1,1 @@
+raise SystemExit("a module that wants to go")
