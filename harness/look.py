@@ -44,7 +44,7 @@ def look(case: Case, arms: tuple[str, ...], index: int, pool: Pool) -> dict[str,
     return {job.arm: Look(job.arm, name, *trace.ir) for job, trace in pool.run([jobs]) if trace.ir}
 
 
-def complaint(judgement: Judgement) -> str:
-    """What the first failing stage said, the first arm's before the second's."""
-    said = (message(r.outcome) for arm in judgement.arms.values() for r in arm.stages if r.failed)
-    return next(said, "")
+def complaint(judgement: Judgement, arm: str) -> str:
+    """What the first failing stage of an arm said; "" when none did."""
+    stages = judgement.arms[arm].stages if arm in judgement.arms else ()
+    return next((message(result.outcome) for result in stages if result.failed), "")

@@ -116,11 +116,13 @@ class CaseItem(pytest.Item):
             raise NotAsExpected(self._explain(judgement, bench))
 
     def _differs(self, judgement: Judgement) -> bool:
-        """Whether this item's own arm is to blame."""
-        arm = judgement.arms.get(self.arm)
+        """Whether this item is to blame: its own arm, or else the fix for the fixed one."""
         if judgement.verdict.passes:
             return False
-        return arm is None or not arm.as_expected or self.arm == "fixed" or len(judgement.arms) == 1
+        own = judgement.arms.get(self.arm)
+        if own is None or not own.as_expected:
+            return True
+        return self.arm == "fixed" and all(arm.as_expected for arm in judgement.arms.values())
 
     def _record(self, verdict: Verdict) -> None:
         self.user_properties.append(
@@ -136,7 +138,7 @@ class CaseItem(pytest.Item):
             for one in looks.values():
                 where = "after" if one.after else "before"
                 parts.append(f"IR {where} {one.at}, arm {one.arm}:\n")
-                text = ir.around(one.after or one.before, look.complaint(judgement))
+                text = ir.around(one.after or one.before, look.complaint(judgement, one.arm))
                 parts.append(as_text(text, max(width, 160)))
         return "".join(parts).rstrip()
 
@@ -174,9 +176,13 @@ def _verdicts(reports: list[Any]) -> dict[str, Verdict]:
             if name == _VERDICT:
                 case, _, word = value.rpartition(" ")
                 verdict = Verdict(word)
-                if case not in worst or verdict.severity > worst[case].severity:
-                    worst[case] = verdict
+                worst[case] = max(worst.get(case, verdict), verdict, key=_weight)
     return worst
+
+
+def _weight(verdict: Verdict) -> tuple[bool, int]:
+    """What counts of the items of one case; a skipped contrast does not hide what the rest say."""
+    return verdict is not Verdict.SKIPPED, verdict.severity
 
 
 def _all_reports(terminal: Any) -> list[Any]:
