@@ -103,9 +103,7 @@ def _put_back(function: Any, empty: Mapping[str, Any]) -> Any:
             known = dict(zip(inner.params, map(self.visit_expr, call.args), strict=True))
             for block in inner.body.blocks:
                 for binding in block.bindings:
-                    value = _replaced(binding.value, known)
-                    last = binding.var.same_as(inner.body.body)
-                    known[binding.var] = value if last else self.builder_.emit(value)
+                    known[binding.var] = _replaced(binding.value, known)
             return known[inner.body.body]
 
     return PutBack().visit_expr(function)

@@ -64,7 +64,7 @@ def _keeping_nan(kernel: Any) -> Any:
 
     def guarded(choice: Any) -> Any:
         first = choice.a
-        if dtype_of(choice) not in _FLOATS or isinstance(first, tirx.FloatImm):
+        if isinstance(first, tirx.FloatImm):
             return choice
         if isinstance(first, tirx.Select) and isinstance(first.false_value.b, tirx.FloatImm):
             # A limit above a limit, as in clip: the test that is there says it for both.

@@ -49,8 +49,6 @@ def replacement(stock: Callable[..., Any]) -> Callable[..., Any]:
         data, shape = call.args
         if not isinstance(shape, relax.Var):
             return stock(builder, call)
-        if isinstance(builder.lookup_binding(shape), relax.ShapeExpr):
-            return stock(builder, call)
         values = type_of(shape).values
         if values is None:
             return call

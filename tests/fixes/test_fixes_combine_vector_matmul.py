@@ -121,6 +121,38 @@ def test_nothing_to_combine_leaves_the_function_alone(left: str, right: str) -> 
     assert equal(fixed(mod), mod)
 
 
+def test_vectors_times_what_is_combined() -> None:
+    lines = [
+        "a = R.matmul(x, v)",
+        "b = R.matmul(x, w)",
+        "c = R.matmul(a, t)",
+        "d = R.matmul(a, u)",
+        "e = R.matmul(c, b)",
+        "f = R.matmul(c, b)",
+        "R.output(d, e, f)",
+    ]
+    body = "\n            ".join(lines)
+    mod = parsed(
+        f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 4), "float32"), v: R.Tensor((4, 3), "float32"),
+             w: R.Tensor((4, 5), "float32"), t: R.Tensor((3,), "float32"),
+             u: R.Tensor((3,), "float32")):
+        with R.dataflow():
+            {body}
+        return (d, e, f)
+"""
+    )
+    assert isinstance(outcome(CombineParallelMatmul(), mod), Exception)
+    result = fixed(mod)
+    assert concatenations(result) == 1 and result.script().count("R.matmul(") == 5
+    given = arrays(mod)
+    for one, other in zip(results(mod, *given), results(result, *given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
 def test_attributes_of_the_matmul_stay() -> None:
     text = module(["(4,)"], [(0, "(4, 3)", ""), (0, "(4, 3)", "")])
     mod = parsed(text.replace("w0)", 'w0, out_dtype="float64")'))

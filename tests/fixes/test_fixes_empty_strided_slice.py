@@ -107,7 +107,8 @@ class Module:
         m = T.int64()
         a = R.strided_slice(x, axes=[0], begin=[m], end=[n - 1])
         b = R.strided_slice(x, {of(-1, 1, 1)})
-        return (a, b)
+        c = R.strided_slice(x, {of(1, -1, 1)})
+        return (a, b, c)
 """
     stock = LegalizeOps()(parsed(mod))
     with applied(NAME):

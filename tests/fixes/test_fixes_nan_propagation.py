@@ -138,6 +138,12 @@ def test_kernels_keep_their_names_and_are_shared() -> None:
     assert names[0] == names[1] == ["add", "main", "maximum"]
 
 
+def test_two_limits_need_one_test() -> None:
+    with applied(NAME):
+        fixed = relax.transform.LegalizeOps()(parsed(text("R.clip(x, -1, 1)", "float32")))
+    assert fixed.script().count("isnan") == 1
+
+
 def test_every_target_is_restored() -> None:
     before = [target.read() for target in fixes.get(NAME).targets]
     with applied(NAME):
