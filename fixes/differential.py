@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fixes.install import applied, stock_of
+from fixes.quiet import quiet
 from fixes.registry import get
 
 _LARGEST_RUN = 2**26  # bytes of workspace that a run may ask for
@@ -26,7 +27,11 @@ _LARGEST_RUN = 2**26  # bytes of workspace that a run may ask for
 
 @dataclass
 class Tally:
-    """What was seen; `differences` is what must stay empty."""
+    """What was seen; `differences` is what must stay empty.
+
+    `first_seen` tells of each kind of fault the module that showed it first, and after how long
+    (s).
+    """
 
     tried: int = 0
     equal: int = 0
@@ -34,6 +39,8 @@ class Tally:
     ran: int = 0
     neither_runs: int = 0
     faults: Counter[str] = field(default_factory=Counter)
+    first_seen: dict[str, tuple[int, float]] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
     differences: list[tuple[int, str]] = field(default_factory=list)
     not_generated: Counter[str] = field(default_factory=Counter)
 
@@ -83,7 +90,9 @@ def examine(text: str, fix: str, tally: Tally, number: int, run: bool) -> None:
     if well_formed(fixed):
         tally.differences.append((number, f"ill-formed after the fix: {well_formed(fixed)}"))
     elif stock_fault:
-        tally.faults[fault(stock_fault)] += 1
+        kind = fault(stock_fault)
+        tally.faults[kind] += 1
+        tally.first_seen.setdefault(kind, (number, time.monotonic() - tally.started))
         tally.corrected += 1
     elif tvm_ffi.structural_equal(stock, fixed):
         tally.equal += 1
@@ -100,7 +109,8 @@ def _entry(fix: str) -> Any:
 
 def _stock(mod: Any, fix: str) -> tuple[Any, str]:
     try:
-        result = stock_of(get(fix).targets[0])()(mod)
+        with quiet():
+            result = stock_of(get(fix).targets[0])()(mod)
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"
     return result, well_formed(result)
@@ -157,12 +167,11 @@ def compare(fix: str, modules: int, seed: int, run_every: int) -> Tally:
     """Examine `modules` generated modules; number `n` depends on `seed` and `n` alone."""
     generate = importlib.import_module(f"{get(fix).module}.generate").generated
     tally = Tally()
-    started = time.monotonic()
     for number in range(modules):
         run = run_every > 0 and number % run_every == 0
         examine(generate(random.Random(f"{seed}/{number}")), fix, tally, number, run)
         if sys.stderr.isatty() and number % 25 == 0:
-            rate = (number + 1) / (time.monotonic() - started)
+            rate = (number + 1) / (time.monotonic() - tally.started)
             print(f"\r{number + 1}/{modules}, {rate:.0f} a second", end="", file=sys.stderr)
     return tally
 
@@ -186,7 +195,8 @@ def _print(tally: Tally) -> None:
             print(f"  {count:6} {kind}")
     print("what stock does when it is wrong")
     for kind, count in tally.faults.most_common():
-        print(f"  {count:6} {kind}")
+        number, seconds = tally.first_seen[kind]
+        print(f"  {count:6} {kind} (first: module {number}, after {seconds:.0f} s)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

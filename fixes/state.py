@@ -6,6 +6,7 @@ import importlib
 
 from fixes.fix import FixNotApplied, FixState
 from fixes.install import stock_of
+from fixes.quiet import quiet
 from fixes.registry import get
 
 
@@ -24,6 +25,8 @@ def state(name: str) -> FixState:
         stock = [stock_of(target) for target in fix.targets]
     except FixNotApplied:
         return FixState.NOT_APPLICABLE
-    if not importlib.import_module(fix.module).still_wrong(stock[0]):
+    with quiet():
+        wrong = importlib.import_module(fix.module).still_wrong(stock[0])
+    if not wrong:
         return FixState.NOT_NEEDED
     return FixState.NEEDED if tvm.__version__ in fix.verified_on else FixState.UNVERIFIED

@@ -23,14 +23,23 @@ def test_a_seed_gives_the_same_modules() -> None:
 
 
 def test_no_differences_and_the_faults_of_stock_are_found() -> None:
-    tally = compare(NAME, modules=80, seed=1, run_every=20)
+    tally = compare(NAME, modules=300, seed=1, run_every=75)
     assert tally.differences == []
-    assert not tally.not_generated
-    assert tally.tried == 80 == tally.equal + tally.corrected
-    assert tally.equal > 20
-    assert tally.ran == 4
+    # 0.25 takes a symbolic function held as a value for ill-formed.
+    assert tally.tried + sum(tally.not_generated.values()) == 300
+    assert tally.tried == tally.equal + tally.corrected
+    assert tally.equal > 100
+    assert tally.ran >= 3
     found = "\n".join(tally.faults)
-    for fault in ("GlobalVar … is not defined", "workspace_var_main_", "Number of arguments"):
+    # Every fault that is known of TVM's pass.
+    for fault in (
+        "GlobalVar … is not defined",
+        "workspace_var_main_",
+        "Number of arguments",
+        "DataflowVar workspace_main is not defined",
+        "DataflowVar workspace_main is used outside",
+        "ValueError: Check failed",  # 2 GiB
+    ):
         assert fault in found
 
 
@@ -60,6 +69,6 @@ def test_a_fix_that_raises_or_leaves_it_ill_formed_is_caught(
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert differential.main(["--modules", "3", "--seed", "5", "--run-every", "0"]) == 0
-    assert "modules tried                  3" in capsys.readouterr().out
+    assert "differences                    0" in capsys.readouterr().out
     assert differential.main(["--seed", "5", "--show", "2"]) == 0
     assert capsys.readouterr().out.startswith("@I.ir_module")
