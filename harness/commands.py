@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness import campaign, look
 from harness.case import Case, CaseFileError, Problem, case_id, discover, json_schema
+from harness.compat import pair_state
 from harness.report import ir
 from harness.report.console import console
 from harness.report.jsonl import ResultsFile
@@ -39,6 +40,7 @@ def run(options: Namespace) -> int:
     out = console()
     chosen = campaign.Options(_arms(options.arm), options.jobs, options.isolation)
     with Pool(chosen.jobs, chosen.isolation) as pool, _results(options.jsonl, pool) as results:
+        _warn_of_pair(pool)
         for problem in problems:
             if results is not None:
                 results.add_unreadable(case_id(problem.path), str(problem))
@@ -158,6 +160,14 @@ def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...
         why = f"none of the {len(cases)} cases in {where} matches -k {options.k!r}"
         raise UsageError(why if cases else f"no case files (*.yaml) in {where}")
     return selected, tuple(problems)
+
+
+def _warn_of_pair(pool: Pool) -> None:
+    """A TVM and an ffi that were not tried together fail in ways that are no bug of a case."""
+    state = pair_state(pool.info.tvm, pool.info.tvm_ffi)
+    if not state.startswith("verified"):
+        pair = f"TVM {pool.info.tvm} with ffi {pool.info.tvm_ffi}"
+        print(f"warning: {pair} is {state}", file=sys.stderr)
 
 
 def _print_problems(problems: tuple[Problem, ...]) -> None:

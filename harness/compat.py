@@ -45,6 +45,16 @@ _RULES: Final = tuple(
 ) + tuple((re.compile(old), new) for old, new in _REWORDED)
 
 
+def pair_state(tvm: str, ffi: str) -> str:
+    """What is known of a pair of versions, in a few words that begin with ``verified`` or not."""
+    ffis = VERIFIED_PAIRS.get(tvm)
+    if ffis is None:
+        return f"not a verified pair: known releases of TVM are {', '.join(VERIFIED_PAIRS)}"
+    if ffi not in ffis:
+        return f"not a verified pair: with this TVM use apache-tvm-ffi=={ffis[0]}"
+    return "verified pair"
+
+
 def check_well_formed(module: Any) -> None:
     """Raise when `module` is ill-formed.
 

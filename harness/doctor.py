@@ -9,9 +9,8 @@ import sys
 from rich.console import Console
 
 from harness import campaign
-from harness.compat import VERIFIED_PAIRS
+from harness.compat import pair_state
 from harness.run.host import Server, ServerError
-from harness.run.trace import TvmInfo
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi", "numpy", "pytest", "pytest-xdist", "pydantic", "PyYAML")
 
@@ -32,7 +31,9 @@ def examine(out: Console) -> int:
         info = server.info
     finally:
         server.close()
-    out.print(f"TVM {info.tvm} with ffi {info.tvm_ffi}, LLVM {info.llvm or 'none'}: {_pair(info)}")
+    out.print(
+        f"TVM {info.tvm} with ffi {info.tvm_ffi}, LLVM {info.llvm or 'none'}: {pair_state(info.tvm, info.tvm_ffi)}"
+    )
     misjudged = campaign.misjudged_canaries()
     if misjudged:
         out.print(f"canaries misjudged: {misjudged}", style="wrong", soft_wrap=True)
@@ -46,13 +47,3 @@ def _version(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return f"missing: pip install {name}"
-
-
-def _pair(info: TvmInfo) -> str:
-    ffis = VERIFIED_PAIRS.get(info.tvm)
-    if ffis is None:
-        known = ", ".join(VERIFIED_PAIRS)
-        return f"not verified; verified releases are {known}"
-    if info.tvm_ffi in ffis:
-        return "a verified pair"
-    return f"not verified; with this TVM use apache-tvm-ffi=={ffis[0]}"
