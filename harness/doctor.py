@@ -31,9 +31,8 @@ def examine(out: Console) -> int:
         info = server.info
     finally:
         server.close()
-    out.print(
-        f"TVM {info.tvm} with ffi {info.tvm_ffi}, LLVM {info.llvm or 'none'}: {pair_state(info.tvm, info.tvm_ffi)}"
-    )
+    pair = f"TVM {info.tvm} with ffi {info.tvm_ffi}, LLVM {info.llvm or 'none'}"
+    out.print(f"{pair}: {pair_state(info.tvm, info.tvm_ffi)}", soft_wrap=True)
     misjudged = campaign.misjudged_canaries()
     if misjudged:
         out.print(f"canaries misjudged: {misjudged}", style="wrong", soft_wrap=True)
