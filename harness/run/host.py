@@ -7,9 +7,11 @@ import json
 import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -31,9 +33,18 @@ class ServerError(Exception):
     """The fork server cannot start, or has gone; the text says what it printed."""
 
 
-def _environment(mark: str) -> dict[str, str]:
+def _environment(mark: str, scratch: str) -> dict[str, str]:
     # The mark finds what a server leaves behind. A pool of BLAS threads only costs address space.
-    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, "TVM_REPRO_SERVER": mark}
+    own = {"TVM_REPRO_SERVER": mark, "TVM_REPRO_SCRATCH": scratch, "TMPDIR": scratch}
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **own}
+
+
+def _scratch_folder() -> str:
+    """For temporary files of the children: TVM makes some, and one that dies does not clear up."""
+    try:
+        return tempfile.mkdtemp(prefix="tvm-repro-")
+    except OSError as error:
+        raise ServerError(f"no folder for temporary files: {error}") from None
 
 
 class Server:
@@ -53,6 +64,7 @@ class Server:
         self.cold = cold
         self.errors = Capture()
         self._mark = f"{os.getpid()}-{fresh_token()}"
+        self._scratch = _scratch_folder()
         with theirs:
             self.process = subprocess.Popen(
                 [
@@ -65,7 +77,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=_environment(self._mark),
+                env=_environment(self._mark, self._scratch),
                 # Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
@@ -121,6 +133,7 @@ class Server:
             self.process.kill()
             self.process.wait()
         process.end_marked(f"TVM_REPRO_SERVER={self._mark}")
+        shutil.rmtree(self._scratch, ignore_errors=True)
         if self.process.stderr is not None:
             self.process.stderr.close()
 

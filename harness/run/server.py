@@ -11,6 +11,7 @@ import faulthandler
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -172,11 +173,18 @@ def main() -> None:
     process.no_core_dumps()
     control = socket.socket(fileno=int(sys.argv[1]))
     if "--cold" in sys.argv:
-        perform(serve(control, _alone))
+        _finish(serve(control, _alone))
     from harness.run import child, warm  # imports TVM
 
     # After the import: TVM's own handler prints the native backtrace, this one the Python stack.
     faulthandler.enable()
     control.sendall(json.dumps(child.tvm_info().as_dict()).encode() + b"\n")
     warm.warm_up()
-    perform(serve(control, child.load))
+    _finish(serve(control, child.load))
+
+
+def _finish(task: Task | None) -> None:
+    """In the server, which has no task left, clear up: the parent may have been killed."""
+    if task is None:
+        shutil.rmtree(os.environ["TVM_REPRO_SCRATCH"], ignore_errors=True)
+    perform(task)

@@ -48,8 +48,12 @@ def busy_run(folder: Path) -> subprocess.Popen[bytes]:
             f"title: {name}\nmodule: {{python: busy.py:{name}}}\nexpect: ok\n"
         )
     (folder / "repros" / "busy.py").write_text(BUSY)
+    (folder / "scratch").mkdir()
     run = start_cli(
-        "run", "repros", "-j", "2", "--jsonl", "out.jsonl", cwd=folder, start_new_session=True
+        *("run", "repros", "-j", "2", "--jsonl", "out.jsonl"),
+        cwd=folder,
+        start_new_session=True,
+        env={"TMPDIR": str(folder / "scratch")},
     )
     deadline = time.monotonic() + 60
     while len(list(folder.glob("started-*"))) < 2 and time.monotonic() < deadline:
@@ -64,6 +68,7 @@ def test_a_signal_to_the_command_line(number: signal.Signals, tmp_path: Path) ->
     os.killpg(run.pid, number)
     out, err = run.communicate(timeout=30)
     assert left_by(run.pid) == set()
+    assert list((tmp_path / "scratch").iterdir()) == []
     assert b"Traceback" not in err
     if number is signal.SIGINT:
         assert run.returncode == 130
