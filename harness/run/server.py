@@ -7,11 +7,9 @@ child reports how it ended, on a status pipe that the child itself does not hold
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -156,35 +154,3 @@ def perform(task: Task | None) -> None:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(code)
-
-
-def _alone(request: wire.Fork, control: socket.socket, records: wire.Records) -> Task | None:
-    control.close()
-    from harness.run import child  # imports TVM, here and not in the server
-
-    faulthandler.enable()
-    child.alone(request, records)
-    return None
-
-
-def main() -> None:
-    """Entry of the server process."""
-    process.pin_stack()
-    process.no_core_dumps()
-    control = socket.socket(fileno=int(sys.argv[1]))
-    if "--cold" in sys.argv:
-        _finish(serve(control, _alone))
-    from harness.run import child, warm  # imports TVM
-
-    # After the import: TVM's own handler prints the native backtrace, this one the Python stack.
-    faulthandler.enable()
-    control.sendall(json.dumps(child.tvm_info().as_dict()).encode() + b"\n")
-    warm.warm_up()
-    _finish(serve(control, child.load))
-
-
-def _finish(task: Task | None) -> None:
-    """In the server, which has no task left, clear up: the parent may have been killed."""
-    if task is None:
-        shutil.rmtree(os.environ["TVM_REPRO_SCRATCH"], ignore_errors=True)
-    perform(task)
