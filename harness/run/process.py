@@ -7,11 +7,11 @@ import os
 import resource
 import signal
 import sys
-import time
 from pathlib import Path
 
 STACK_BYTES = 8 << 20
-_SWEEPS = 200
+_SWEEPS = 1000
+_QUIET_SWEEPS = 3
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -97,28 +97,31 @@ def end_marked(mark: str) -> None:
     """SIGKILL to every process that was started with `mark` in its environment.
 
     The last resort after a server: what slipped out of its group, and out of its family too when
-    the server itself was killed, still carries the environment it was born with. One look is not
-    enough: a process may be forking another while it lasts.
+    the server itself was killed, still carries the environment it was born with. A process may
+    fork and be gone while this looks at it, so this looks until there is nobody new; more than
+    once, as ids start again from below and a list of them is not made at one instant.
     """
+    seen, quiet = {os.getpid()}, 0
     for _ in range(_SWEEPS):
-        found = marked(mark)
-        for pid in found:
-            kill_one(pid)
-        if not found:
+        fresh = _processes() - seen
+        for pid in fresh:
+            if _has_mark(pid, mark.encode()):
+                kill_one(pid)
+        quiet = 0 if fresh else quiet + 1
+        if quiet == _QUIET_SWEEPS:
             return
-        time.sleep(0.01)  # a killed process shows its environment until it is gone
+        seen |= fresh
 
 
-def marked(mark: str) -> set[int]:
-    """Ids of the other processes that were started with `mark` in their environment."""
-    found: set[int] = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.add(int(folder.name))
-        except OSError:
-            continue  # somebody else's, or gone
-    return found - {os.getpid()}
+def _processes() -> set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdecimal()}
+
+
+def _has_mark(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False  # somebody else's, or gone
 
 
 def kill_one(pid: int) -> None:
