@@ -5,7 +5,8 @@ interpreter each; side by side, in turn, in one run.
 
 The three are timed from the first case to the last. Starting the first two (import of TVM and
 warm-up) is not part of it and is shown apart; a fresh interpreter starts anew for every case, so
-that is what it costs. Prints the median over the rounds, and the ratios round by round.
+that is what it costs; it is slow, and takes part in the first round only. Prints the medians over
+the rounds, and the ratios round by round.
 """
 
 from __future__ import annotations
@@ -100,29 +101,31 @@ def measure(paths: Sequence[Path], rounds: int) -> None:
             for _ in pool.run([jobs_of(case) for case in cases]):
                 pass
 
+        def fresh() -> None:
+            run_fresh(paths)
+
         variants: dict[str, Callable[[], None]] = {
             "one process, no isolation": once,
             "fork server": forked,
-            "fresh interpreter each": lambda: run_fresh(paths),
+            "fresh interpreter each": fresh,
         }
         once()
         forked()  # warm-up of both
         seconds: dict[str, list[float]] = {name: [] for name in variants}
-        for _ in range(rounds):
+        for number in range(rounds):
             for name, work in variants.items():
-                seconds[name].append(timed(work))
-    base = seconds["fork server"]
+                if number == 0 or work is not fresh:
+                    seconds[name].append(timed(work))
+    plain, base, alone = seconds.values()
     for name, values in seconds.items():
-        ratios = [value / other for value, other in zip(values, base, strict=True)]
-        print(
-            f"{name:28} {statistics.median(values) / len(cases) * 1000:8.1f} ms a case   "
-            f"{statistics.median(ratios):6.2f} of fork server "
-            f"({min(ratios):.2f} to {max(ratios):.2f})"
-        )
-    plain = [b / a for a, b in zip(seconds["one process, no isolation"], base, strict=True)]
-    fresh = [a / b for a, b in zip(seconds["fresh interpreter each"], base, strict=True)]
-    print(f"isolated / in-process:        {statistics.median(plain):.2f}")
-    print(f"fresh interpreters / isolated: {statistics.median(fresh):.1f}")
+        print(f"{name:28} {statistics.median(values) / len(cases) * 1000:8.1f} ms a case")
+    print(f"isolated / in-process          {_ratio(base, plain)}")
+    print(f"fresh interpreter / isolated   {_ratio(alone, base)}")
+
+
+def _ratio(ones: Sequence[float], others: Sequence[float]) -> str:
+    ratios = [one / other for one, other in zip(ones, others, strict=False)]
+    return f"{statistics.median(ratios):6.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def main() -> None:

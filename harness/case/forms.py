@@ -58,7 +58,10 @@ class UnderForm(Model):
 
 
 class KeywordsForm(Model):
-    """Keyword arguments of a pass, and `under:` beside them."""
+    """Keyword arguments of a pass, and `under:` beside them.
+
+    Positional ones that need `under:` stand as `args: [...]`.
+    """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Value] = Field(init=False)
@@ -75,7 +78,12 @@ class KeywordsForm(Model):
 
 def _one_pass(item: dict[str, Any]) -> dict[str, Any]:
     if len(item) != 1:
-        hint = "`under:` stands beside the keyword arguments" if "under" in item else ""
+        hint = (
+            "`under:` stands beside the arguments: `- X: {a: 1, under: {target: cuda}}`, or "
+            "`- X: {args: [1], under: {target: cuda}}`"
+            if "under" in item
+            else ""
+        )
         raise refuse("one pass an item, as in `- relax.transform.X: {a: 1}`", hint=hint)
     return item
 

@@ -88,7 +88,9 @@ def _pass(form: Any, line: int) -> model.PassSpec:
     ((name, arguments),) = form.items()
     if not isinstance(arguments, KeywordsForm):
         return model.PassSpec(name=name, args=tuple(map(_value, arguments)), line=line)
-    args = {key: _value(one) for key, one in (arguments.model_extra or {}).items()}
+    given = {key: _value(one) for key, one in (arguments.model_extra or {}).items()}
+    positional = isinstance(given.get("args"), list) and len(given) == 1
+    args = tuple(given["args"]) if positional else given
     return model.PassSpec(name=name, args=args, under=_given(arguments.under), line=line)
 
 

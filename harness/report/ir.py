@@ -57,7 +57,7 @@ def around(ir: str, message: str) -> Text:
 def _mentions(lines: Sequence[str], message: str) -> list[int]:
     """Numbers of the lines with the name, of those in the message, that fewest lines have."""
     found: list[list[int]] = []
-    for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", message)):
+    for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w+", message)):
         word = re.compile(rf"\b{re.escape(name)}\b")
         hits = [number for number, text in enumerate(lines) if word.search(text)]
         if hits:

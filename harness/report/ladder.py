@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +14,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.case import Case
+from harness.case import Case, ModuleText
 from harness.report.text import line, lines, styled
 from harness.run.trace import Stage
 from harness.verdict.arm import ArmJudgement
 from harness.verdict.judge import Judgement
 from harness.verdict.outcome import NotApplicable, NotReached, Ok, Skipped, StageResult
 from harness.verdict.word import Verdict
-from harness.verdict.words import describe
+from harness.verdict.words import describe, message
 
 _CELL = 150
 _TAIL_LINES = 12
@@ -61,10 +62,23 @@ def verdict_style(verdict: Verdict) -> str:
 
 def next_command(case: Case) -> str:
     """What to type to look closer, ready for a shell."""
-    path = case.path
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        path = Path(os.path.relpath(path))
-    return f"tvm-repro compare {shlex.quote(str(path))}"
+    return f"tvm-repro compare {shlex.quote(str(_near(case.path)))}"
+
+
+def _near(path: Path) -> Path:
+    """The path as it is shortest from here."""
+    inside = path.is_absolute() and path.is_relative_to(Path.cwd())
+    return Path(os.path.relpath(path)) if inside else path
+
+
+def load_place(case: Case, judgement: Judgement) -> str:
+    """``file:line`` of a module text that does not parse; "" when that is not what happened."""
+    for arm in judgement.arms.values():
+        loaded = _result(arm, Stage.LOAD)
+        said = re.search(r"(?:<str>:|\bline )(\d+)", message(loaded.outcome))
+        if said and isinstance(case.module, ModuleText):
+            return f"{_near(case.path)}:{case.module.line + int(said[1]) - 1}"
+    return ""
 
 
 def _parts(case: Case, judgement: Judgement) -> Iterator[RenderableType]:
@@ -77,6 +91,8 @@ def _parts(case: Case, judgement: Judgement) -> Iterator[RenderableType]:
     if judgement.arms:
         yield stage_table(judgement)
     yield Text.assemble(("reason  ", "quiet"), line(judgement.reason, 600))
+    if place := load_place(case, judgement):
+        yield Text.assemble(("place   ", "quiet"), line(place, 400))
     for name, arm in judgement.arms.items():
         yield from _tail(name, arm)
     titled = {contrast.title: contrast.case for contrast in case.contrasts}

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.case import Case
-from harness.report.ladder import next_command, verdict_style
+from harness.report.ladder import verdict_style
 from harness.report.text import line
 from harness.verdict.judge import Judgement
 from harness.verdict.word import Verdict
@@ -30,10 +30,9 @@ class Finished(Protocol):
 
 
 def summary(finished: Sequence[Finished]) -> RenderableType:
-    """Every case that differs with its reason and the next command, then the counts."""
-    differ = [one for one in finished if not one.judgement.verdict.passes]
-    parts = [row for one in differ for row in _differing(one)]
-    return Group(*parts, counts([one.judgement.verdict for one in finished]))
+    """A line for every case that differs, then the counts."""
+    differ = [_differing(one) for one in finished if not one.judgement.verdict.passes]
+    return Group(*differ, counts([one.judgement.verdict for one in finished]))
 
 
 def counts(verdicts: Iterable[Verdict]) -> Text:
@@ -56,8 +55,8 @@ def one_line(case: Case, judgement: Judgement) -> Text:
     return text
 
 
-def _differing(one: Finished) -> Iterable[Text]:
+def _differing(one: Finished) -> Text:
     verdict = one.judgement.verdict
-    yield Text.assemble((verdict.value, verdict_style(verdict)), "  ", (line(one.case.id), "title"))
-    yield Text(f"  {line(one.judgement.reason, 300)}")
-    yield Text(f"  {line(next_command(one.case), 400)}", style="quiet")
+    return Text.assemble(
+        (f"{verdict.value:<15}", verdict_style(verdict)), " ", (line(one.case.id), "title")
+    )

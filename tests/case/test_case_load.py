@@ -72,6 +72,13 @@ def test_module_text_knows_its_line(full: Case) -> None:
         assert line == lines[full.module.line - 1 + offset].removeprefix("  ")
 
 
+def test_positional_arguments_under_a_target(tmp_path: Path) -> None:
+    passes = "passes:\n- a.B: {args: [1, x], under: {target: cuda}}\n- a.C: {args: [1], b: 2}\n"
+    first, second = load_case(write(tmp_path / "x.yaml", GOOD + passes)).passes
+    assert (first.args, first.under) == ((1, "x"), {"target": "cuda"})
+    assert second.args == {"args": [1], "b": 2}
+
+
 def test_passes(full: Case) -> None:
     allocate, fuse, bind, schedule = full.passes
     assert (allocate.name, allocate.args) == ("relax.transform.AllocateWorkspace", {})

@@ -97,7 +97,7 @@ MISTAKES = {
     "scalar argument": ("passes: [{a.B: @@3}]", "{a: 1}", "[1]"),
     "null argument": ("passes: [{a.B: @@}]", "{a: 1}", "nothing"),
     "two passes in one item": ("passes: [@@{a.B: [1], c.D: [1]}]", "one pass an item"),
-    "under outside": ("passes: [@@{a.B: [1], under: {target: x}}]", "keyword arguments"),
+    "under outside": ("passes: [@@{a.B: [1], under: {target: x}}]", "beside the arguments"),
     "under": ("passes: [{a.B: {under: @@cuda}}]", "a mapping"),
     "under without target": ("passes: [{a.B: {under: @@{}}}]", "missing key `target`"),
     "keyword argument": ("passes: [{a.B: {c: 1, @@a-b: 1}}]", "Python identifier", "a-b"),
