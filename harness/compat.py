@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 from typing import Any, Final
 
@@ -43,6 +44,12 @@ _RULES: Final = tuple(
     (re.compile(rf"(?<![\w:.])(?:{old})(?!\w)" if "::" in old else rf"\b(?:{old})\b"), new)
     for old, new in _RENAMES
 ) + tuple((re.compile(old), new) for old, new in _REWORDED)
+
+
+def installed(package: str) -> str:
+    """Version of an installed distribution; "" when there is none."""
+    found = importlib.metadata.distributions(name=package)
+    return next((one.version for one in found), "")
 
 
 def pair_state(tvm: str, ffi: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 
 from rich.console import Console
 
 from harness import campaign
-from harness.compat import pair_state
+from harness.compat import installed, pair_state
 from harness.run.host import Server, ServerError
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi", "numpy", "pytest", "pytest-xdist", "pydantic", "PyYAML")
@@ -19,7 +18,7 @@ def examine(out: Console) -> int:
     """Print what there is; returns 0, or 3 when no case can be judged here."""
     out.print(f"python      {sys.version.split()[0]}  {sys.executable}", soft_wrap=True)
     for name in PACKAGES:
-        out.print(f"{name:<15} {_version(name)}")
+        out.print(f"{name:<15} {installed(name) or f'missing: pip install {name}'}")
     out.print(f"processors  {len(os.sched_getaffinity(0))}")
     try:
         server = Server()
@@ -39,10 +38,3 @@ def examine(out: Console) -> int:
         return 3
     out.print("canaries    all judged rightly", style="right")
     return 0
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return f"missing: pip install {name}"

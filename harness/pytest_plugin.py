@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from harness import campaign, look
 from harness.case import Case, CaseFileError
-from harness.compat import pair_state
+from harness.compat import installed, pair_state
 from harness.report import ir
 from harness.report.console import as_text
 from harness.report.ladder import ladder
@@ -160,12 +159,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header() -> str:
     """The pair that the cases will run on, going by what is installed."""
     names = ("apache-tvm", "apache-tvm-ffi")
-    tvm, ffi = (next(iter(_installed(name)), "none") for name in names)
+    tvm, ffi = (installed(name) or "none" for name in names)
     return f"TVM {tvm} with ffi {ffi}: {pair_state(tvm, ffi)}"
-
-
-def _installed(name: str) -> list[str]:
-    return [found.version for found in importlib.metadata.distributions(name=name)]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

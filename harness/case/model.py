@@ -8,16 +8,8 @@ from typing import Any, Literal, Union
 from pydantic import Field
 
 from harness.case.args import (
-    ArangeArg,
     Arg,
-    FullArg,
-    NumberArg,
-    RandomArg,
-    ResultOf,
-    ShapeArg,
-    TensorArg,
     TensorSpec,
-    TupleArg,
 )
 from harness.case.base import Model
 from harness.case.patterns import Pattern
@@ -189,33 +181,3 @@ class Case(Model):
             if satisfies(one.tvm, tvm) and satisfies(one.ffi, ffi):
                 return one
         return None
-
-
-__all__ = [
-    "STAGES",
-    "ArangeArg",
-    "Arg",
-    "ArmExpect",
-    "BuildSpec",
-    "Builder",
-    "Call",
-    "Case",
-    "Check",
-    "Contrast",
-    "Expression",
-    "FullArg",
-    "Limits",
-    "ModuleText",
-    "New",
-    "NoCheck",
-    "NumberArg",
-    "PassSpec",
-    "RandomArg",
-    "ResultOf",
-    "ShapeArg",
-    "TensorArg",
-    "TensorSpec",
-    "TextCheck",
-    "TupleArg",
-    "VersionedExpect",
-]

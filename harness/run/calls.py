@@ -92,7 +92,6 @@ class Runner:
         self._build_input = build_input
         self._input: Any = None
         self._results: list[Any] = []
-        self._input_results: list[Any] = []
 
     def run(self, call: Call) -> None:
         """Make one call and check it.
@@ -105,7 +104,7 @@ class Runner:
             Whatever the call raises.
         """
         names = self._parameter_names(call)
-        before = [self._to_numpy(arg, self._results) for arg in call.args]
+        before = [self._to_numpy(arg) for arg in call.args]
         # Before the call: a kernel may write to its arguments.
         expected = _expected(call, dict(zip(names, before, strict=False)))
         for name in expected if isinstance(expected, dict) else ():
@@ -128,7 +127,7 @@ class Runner:
         if self._input is None:
             self._input = self._build_input()
         # Results of earlier calls are not replayed: they are the same values on both sides.
-        fresh = [self._to_tvm(self._to_numpy(arg, self._results)) for arg in call.args]
+        fresh = [self._to_tvm(self._to_numpy(arg)) for arg in call.args]
         reference = self._input[call.function](*fresh)
         if reference is None:  # a PrimFunc: what it wrote
             for position, (got, want) in enumerate(zip(args, fresh, strict=True)):
@@ -143,16 +142,16 @@ class Runner:
         known = ", ".join(sorted(v.name_hint for v in self._module.functions))
         raise LookupError(f"no function {call.function!r} to call; the module has {known}")
 
-    def _to_numpy(self, arg: Arg, results: list[Any]) -> Any:
+    def _to_numpy(self, arg: Arg) -> Any:
         match arg:
             case NumberArg(value=value):
                 return value
             case ShapeArg(dims=dims):
                 return tvm_ffi.Shape(dims)
             case TupleArg(items=items):
-                return tuple(self._to_numpy(item, results) for item in items)
+                return tuple(self._to_numpy(item) for item in items)
             case ResultOf(call=call, item=item):
-                result = results[call]
+                result = self._results[call]
                 return _handed_on(result if item is None else result[item])
         return array(arg)
 

@@ -84,12 +84,12 @@ class Lane:
         """Hand out what has ended."""
         loader, arm = self._loader, self._arm
         loader_ended = loader is not None and loader.ended is not None
-        if arm is not None and arm.ended is not None:
-            yield self._finish(arm.end())
-        elif arm is not None and loader is not None and loader_ended:
-            # The loader was the arm, or the arm took its loader along.
-            arm.ended = loader.ended
-            yield self._finish(arm.end())
+        if arm is not None:
+            if arm.ended is None and loader is not None:
+                # When it has one: the loader was the arm, or the arm took its loader along.
+                arm.ended = loader.ended
+            if arm.ended is not None:
+                yield self._finish(arm.end())
         if loader is not None and loader_ended:
             if not loader.transcript.loaded:
                 yield from self._fail_to_load(loader)
