@@ -1,4 +1,4 @@
-"""The Python file beside a case that makes its module: there, and nowhere else."""
+"""The Python files beside a case that make its module and passes: there, and nowhere else."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from harness.case.tree import Flaw, Tree
 
 
 def check_builders(tree: Tree, folder: Path) -> Iterator[Flaw]:
-    """Flaws of `module: {python: file.py:function}`, in the case and its contrasts.
+    """Flaws of `{python: file.py:function}`, in the case and its contrasts.
 
     The file has to be inside `folder`, the case's own, also once links are followed.
     """
     for path in tree.values:
-        depth = 2 if path[:1] == ("contrasts",) else 0
-        if path[depth:] == ("module", "python"):
+        if path[-1:] == ("python",) and path[:-1] and _takes_python(path[:-1]):
             if flaw := _flaw(tree, path, folder):
                 yield flaw
+
+
+def _takes_python(path: tuple[str | int, ...]) -> bool:
+    """Whether `path` is a module, or an item of a list of passes."""
+    own = path[2:] if path[:1] == ("contrasts",) else path
+    return own == ("module",) or own[:-1] in (("passes",), ("build", "pipeline"))
 
 
 def _flaw(tree: Tree, path: tuple[str | int, ...], folder: Path) -> Flaw | None:

@@ -12,12 +12,12 @@ from typing_extensions import Self
 
 from harness.case.base import TAG, Model, refuse, tell_apart
 from harness.case.forms import (
+    AfterForm,
     BuildForm,
     BuildMapping,
     CallForm,
     ModuleForm,
     PassForm,
-    TextCheckForm,
 )
 from harness.case.model import STAGES, Limits
 from harness.case.patterns import MismatchPattern, OkPattern, OneOf, Pattern
@@ -156,7 +156,9 @@ class CaseKeys(Model):
     ffi: VersionSpec = Field(default="", description="The same for apache-tvm-ffi.")
     notes: str = Field(default="", description="What a reader should know.")
     passes: tuple[PassForm, ...] = Field(
-        default=(), description="In order, each a dotted name under `tvm.`"
+        default=(),
+        description="In order, each a dotted name under `tvm.`, or a Python function beside the "
+        "case.",
     )
     fix: Identifier = Field(
         default="", description="A name in fixes/; without it there is no `fixed` arm."
@@ -165,8 +167,8 @@ class CaseKeys(Model):
         default_factory=BuildMapping, description="false: stop after well_formed."
     )
     run: tuple[CallForm, ...] = Field(default=(), description="Calls on the build, in order.")
-    after: tuple[TextCheckForm, ...] = Field(
-        default=(), description="Checks on the IR text after the last pass."
+    after: tuple[AfterForm, ...] = Field(
+        default=(), description="Checks on the module after the last pass."
     )
     requires: tuple[ModuleName, ...] = Field(
         default=(), description="Python modules; when one is missing the case is skipped."

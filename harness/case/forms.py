@@ -76,6 +76,23 @@ class KeywordsForm(Model):
         return self
 
 
+def _python_file(text: str) -> str:
+    file, colon, function = text.rpartition(":")
+    if not (colon and file.endswith(".py") and function.isidentifier()):
+        raise refuse("`file.py:function`, as in builder.py:make")
+    return text
+
+
+class PythonForm(Model):
+    """`{python: builder.py:make, args: [...]}`: a function in a Python file beside the case."""
+
+    key: ClassVar[str] = "python"
+    others: ClassVar[str] = "arguments go under `args:`, a list or a mapping"
+
+    python: Annotated[str, AfterValidator(_python_file)]
+    args: Arguments = Field(default=(), description="Positional (a list) or keyword (a mapping).")
+
+
 def _one_pass(item: dict[str, Any]) -> dict[str, Any]:
     if len(item) != 1:
         hint = (
@@ -94,28 +111,14 @@ PassArguments = Annotated[
 ]
 PassForm = Annotated[
     Annotated[DottedName, _TEXT]
+    | Annotated[PythonForm, Tag(TAG + "python")]
     | Annotated[dict[DottedName, PassArguments], AfterValidator(_one_pass), _MAPPING],
-    tell_apart("a pass by name, or {name: arguments}"),
+    tell_apart("a pass by name, {name: arguments}, or {python: file.py:function}", ("python",)),
 ]
 
 
-def _builder(text: str) -> str:
-    file, colon, function = text.rpartition(":")
-    if not (colon and file.endswith(".py") and function.isidentifier()):
-        raise refuse("`file.py:function`, as in builder.py:make")
-    return text
-
-
-class BuilderForm(Model):
-    """`{python: builder.py:make}`: a function in a file beside the case returns the IRModule."""
-
-    key: ClassVar[str] = "python"
-
-    python: Annotated[str, AfterValidator(_builder)]
-
-
 ModuleForm = Annotated[
-    Annotated[Text, _TEXT] | Annotated[BuilderForm, Tag(TAG + "python")],
+    Annotated[Text, _TEXT] | Annotated[PythonForm, Tag(TAG + "python")],
     tell_apart(
         "TVMScript as a literal block (`module: |`), or {python: builder.py:make}", ("python",)
     ),
@@ -182,7 +185,23 @@ class LacksForm(Model):
     lacks: Text
 
 
-TextCheckForm = Annotated[
-    Annotated[ContainsForm, Tag(TAG + "contains")] | Annotated[LacksForm, Tag(TAG + "lacks")],
-    tell_apart("{contains: text} or {lacks: text}", ("contains", "lacks")),
+class RoundTripForm(Model):
+    """`{roundtrip: script}`: the module after the last pass survives being written and read.
+
+    `script` prints it as TVMScript and parses that, `json` goes through `tvm.ir.save_json`.
+    """
+
+    key: ClassVar[str] = "roundtrip"
+
+    roundtrip: Literal["script", "json"]
+
+
+AfterForm = Annotated[
+    Annotated[ContainsForm, Tag(TAG + "contains")]
+    | Annotated[LacksForm, Tag(TAG + "lacks")]
+    | Annotated[RoundTripForm, Tag(TAG + "roundtrip")],
+    tell_apart(
+        "{contains: text}, {lacks: text} or {roundtrip: script}",
+        ("contains", "lacks", "roundtrip"),
+    ),
 ]

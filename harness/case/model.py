@@ -27,10 +27,11 @@ class ModuleText(Model):
 
 
 class Builder(Model):
-    """A Python function that returns the IRModule; `file` is absolute."""
+    """A Python function that returns the IRModule; `file` is absolute, `args` those of a pass."""
 
     file: Path
     function: str
+    args: dict[str, Any] | tuple[Any, ...] = ()
 
 
 class New(Model):
@@ -51,6 +52,15 @@ class PassSpec(Model):
     args: dict[str, Any] | tuple[Any, ...] = Field(default_factory=dict)
     under: dict[str, Any] = Field(default_factory=dict)
     line: int = 0
+
+
+class PythonPass(PassSpec):
+    """A Python function from IRModule to IRModule in `file`, which is absolute.
+
+    It is called with the module and, behind that, with `args`.
+    """
+
+    file: Path
 
 
 class BuildKeys(Model):
@@ -117,6 +127,12 @@ class TextCheck(Model):
     text: str
 
 
+class RoundTrip(Model):
+    """The module after the last pass, written out and read again, is the same."""
+
+    form: Literal["script", "json"]
+
+
 class ArmExpect(Model):
     """What one arm does: the stages that are named. An empty dict means all ok."""
 
@@ -163,7 +179,7 @@ class Case(Model):
     fix: str = ""
     build: BuildSpec = BuildSpec()
     run: tuple[Call, ...] = ()
-    after: tuple[TextCheck, ...] = ()
+    after: tuple[TextCheck | RoundTrip, ...] = ()
     expect: tuple[VersionedExpect, ...]
     contrasts: tuple[Contrast, ...] = ()
     requires: tuple[str, ...] = ()

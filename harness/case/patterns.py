@@ -74,18 +74,22 @@ class ErrorPattern(_Pattern):
 
     def _words(self) -> str:
         match = f", match: {self.match!r}" if self.match else ""
-        inside = f", in: {self.in_!r}" if self.in_ else ""
-        return f"error: {self.type}{match}{inside}"
+        return f"error: {self.type}{match}{_inside(self.in_)}"
 
 
 class CrashPattern(_Pattern):
-    """`{crash: SIGSEGV}`: the process died by that signal."""
+    """`{crash: SIGSEGV, in: regex}`: the process died by that signal.
+
+    `in` searches the names of the functions on the stack that it printed as it died; left out,
+    any stack does.
+    """
 
     key: ClassVar[str] = "crash"
     signal: SignalName = Field(validation_alias="crash")
+    in_: Regex = Field(default="", validation_alias="in")
 
     def _words(self) -> str:
-        return f"crash: {self.signal}"
+        return f"crash: {self.signal}{_inside(self.in_)}"
 
 
 class ExitPattern(_Pattern):
@@ -106,6 +110,10 @@ class OneOf(_Pattern):
 
     def _words(self) -> str:
         return f"one_of: [{', '.join(one.describe() for one in self.patterns)}]"
+
+
+def _inside(regex: str) -> str:
+    return f", in: {regex!r}" if regex else ""
 
 
 def _spelled_out(value: object) -> object:

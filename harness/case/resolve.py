@@ -13,13 +13,14 @@ from harness.case import model
 from harness.case.base import Model
 from harness.case.casefile import ArmsForm, CaseFile, StagesForm
 from harness.case.forms import (
-    BuilderForm,
     BuildMapping,
     CallForm,
     ContainsForm,
     KeywordsForm,
     LacksForm,
     NewForm,
+    PythonForm,
+    RoundTripForm,
 )
 from harness.case.tree import Path as Place
 from harness.case.tree import Tree
@@ -49,6 +50,11 @@ class _Source:
     def line(self, place: Place) -> int:
         return self.tree.spot(place).line
 
+    def python(self, form: PythonForm) -> tuple[Path, str]:
+        """The file and the function that `form` names."""
+        file, _, function = form.python.rpartition(":")
+        return (self.path.parent / file).resolve(), function
+
 
 def _given(form: BaseModel) -> dict[str, Any]:
     return {name: getattr(form, name) for name in form.model_fields_set}
@@ -71,20 +77,24 @@ def _issue(value: Any, place: Place, source: _Source) -> tuple[str, ...]:
 
 
 def _module(value: Any, place: Place, source: _Source) -> model.ModuleText | model.Builder:
-    if isinstance(value, BuilderForm):
-        file, _, function = value.python.rpartition(":")
-        return model.Builder(file=(source.path.parent / file).resolve(), function=function)
+    if isinstance(value, PythonForm):
+        file, function = source.python(value)
+        return model.Builder(file=file, function=function, args=_value(value.args))
     spot = source.tree.value_spot(place)
     return model.ModuleText(text=value, line=spot.line + (1 if spot.style == "|" else 0))
 
 
 def _passes(value: Any, place: Place, source: _Source) -> tuple[model.PassSpec, ...]:
-    return tuple(_pass(form, source.line((*place, index))) for index, form in enumerate(value))
+    return tuple(_pass(form, (*place, index), source) for index, form in enumerate(value))
 
 
-def _pass(form: Any, line: int) -> model.PassSpec:
+def _pass(form: Any, place: Place, source: _Source) -> model.PassSpec:
+    line = source.line(place)
     if isinstance(form, str):
         return model.PassSpec(name=form, line=line)
+    if isinstance(form, PythonForm):
+        file, function = source.python(form)
+        return model.PythonPass(file=file, name=function, args=_value(form.args), line=line)
     ((name, arguments),) = form.items()
     if not isinstance(arguments, KeywordsForm):
         return model.PassSpec(name=name, args=tuple(map(_value, arguments)), line=line)
@@ -133,14 +143,22 @@ def _check(value: Any) -> Any:
     return model.Expression(text=value) if isinstance(value, str) else value
 
 
-def _after(value: Any, place: Place, source: _Source) -> tuple[model.TextCheck, ...]:
-    return tuple(map(_text_check, value))
+def _after(
+    value: Any, place: Place, source: _Source
+) -> tuple[model.TextCheck | model.RoundTrip, ...]:
+    return tuple(map(_check_after, value))
 
 
-def _text_check(form: ContainsForm | LacksForm) -> model.TextCheck:
-    if isinstance(form, ContainsForm):
-        return model.TextCheck(kind="contains", text=form.contains)
-    return model.TextCheck(kind="lacks", text=form.lacks)
+def _check_after(
+    form: ContainsForm | LacksForm | RoundTripForm,
+) -> model.TextCheck | model.RoundTrip:
+    match form:
+        case ContainsForm():
+            return model.TextCheck(kind="contains", text=form.contains)
+        case LacksForm():
+            return model.TextCheck(kind="lacks", text=form.lacks)
+        case RoundTripForm():
+            return model.RoundTrip(form=form.roundtrip)
 
 
 def _expect(value: Any, place: Place, source: _Source) -> tuple[model.VersionedExpect, ...]:

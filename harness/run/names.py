@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import tvm
 
-from harness.case import ArangeArg, FullArg, New, PassSpec, RandomArg, TensorArg
+from harness.case import ArangeArg, FullArg, New, PassSpec, PythonPass, RandomArg, TensorArg
 from harness.run import calls
 
 
@@ -38,6 +41,31 @@ def lookup(name: str) -> Any:
     return found
 
 
+def python_function(file: Path, name: str) -> Callable[..., Any]:
+    """A function of a Python file, which is run for it.
+
+    Raises
+    ------
+    Exception
+        Whatever the file raises; ImportError or AttributeError when there is no such function.
+    """
+    module_name = f"_beside_the_case_{file.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    function = getattr(module, name, None)
+    if not callable(function):
+        near = difflib.get_close_matches(name, vars(module), n=1)
+        raise AttributeError(
+            f"{file.name} has no function {name!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+    return function  # type: ignore[no-any-return]
+
+
 def factory(spec: PassSpec) -> Callable[..., Any]:
     """What makes the pass, once it and all that its arguments name are known to exist.
 
@@ -45,14 +73,21 @@ def factory(spec: PassSpec) -> Callable[..., Any]:
     ------
     LookupError
         When this TVM lacks one of the names.
+    Exception
+        Whatever the file of a Python function raises.
     """
-    found = lookup(spec.name)
+    found = _bound(spec) if isinstance(spec, PythonPass) else lookup(spec.name)
     if not callable(found):
         raise LookupError(f"tvm.{spec.name} is a {type(found).__name__}, not a pass")
     for value in _values(spec.args):
         if isinstance(value, New):
             lookup(value.name)
-    return found  # type: ignore[no-any-return]
+    return found
+
+
+def _bound(spec: PythonPass) -> Callable[..., Any]:
+    function = python_function(spec.file, spec.name)
+    return lambda *args, **keywords: lambda module: function(module, *args, **keywords)
 
 
 def _values(args: Mapping[str, Any] | tuple[Any, ...]) -> list[Any]:
@@ -69,7 +104,10 @@ def _values(args: Mapping[str, Any] | tuple[Any, ...]) -> list[Any]:
 
 def make_pass(spec: PassSpec) -> Any:
     """The pass object that `spec` describes. Raises whatever its factory raises."""
-    return call_with(lookup(spec.name), spec.args)
+    made = call_with(factory(spec), spec.args)
+    if isinstance(spec, PythonPass):  # TVM's Sequential takes nothing but passes
+        return tvm.transform.module_pass(lambda module, _: made(module), 0, name=spec.name)
+    return made
 
 
 def call_with(factory: Callable[..., Any], args: Mapping[str, Any] | tuple[Any, ...]) -> Any:

@@ -12,9 +12,9 @@ from tvm import relax
 
 import fixes
 from harness import compat
-from harness.case import BuildSpec, Case, PassSpec
+from harness.case import BuildSpec, Case, PassSpec, RoundTrip, TextCheck
 from harness.run import calls
-from harness.run.names import call_with, factory, lookup, make_pass
+from harness.run.names import call_with, factory, make_pass
 from harness.run.narrate import Narrator, StepFailed, ValueDiffers, clip
 from harness.run.trace import Stage
 from harness.run.wire import ALL_STAGES
@@ -73,7 +73,7 @@ def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
             after = _apply(spec, make, after, context)
         _check(after, narrator, Stage.WELL_FORMED, spec.name)
     if case.after:
-        _check_text(case, after, narrator)
+        _check_after(case, after, narrator)
     narrator.tell("globals", sorted(var.name_hint for var in after.functions))
     if not case.build.enabled:
         for stage in (Stage.BUILD, Stage.VM, Stage.RUN):
@@ -136,17 +136,37 @@ def _check(module: tvm.IRModule, narrator: Narrator, stage: Stage, at: str = "")
         pass
 
 
-def _check_text(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
+def _check_after(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
     try:
         with narrator.step(Stage.PASS, "after"):
-            text = module.script()
             for check in case.after:
-                there = check.text in text
-                if there != (check.kind == "contains"):
-                    verb = "contains" if there else "lacks"
-                    raise ValueDiffers(f"the IR after the last pass {verb} {check.text!r}")
+                match check:
+                    case TextCheck():
+                        _check_text(check, module.script())
+                    case RoundTrip():
+                        _check_round_trip(check, module)
     except StepFailed:
         pass
+
+
+def _check_text(check: TextCheck, text: str) -> None:
+    there = check.text in text
+    if there != (check.kind == "contains"):
+        verb = "contains" if there else "lacks"
+        raise ValueDiffers(f"the IR after the last pass {verb} {check.text!r}")
+
+
+def _check_round_trip(check: RoundTrip, module: tvm.IRModule) -> None:
+    """Write the module out and read it again. Raises what the reader raises."""
+    if check.form == "script":
+        text = module.script(show_meta=True)
+        again = tvm.script.from_source(text, check_well_formed=False)
+    else:
+        again = tvm.ir.load_json(tvm.ir.save_json(module))
+    try:
+        tvm.ir.assert_structural_equal(again, module, map_free_vars=True)
+    except ValueError as difference:
+        raise ValueDiffers(f"came back from {check.form} changed: {difference}") from None
 
 
 def has_relax(module: tvm.IRModule) -> bool:
@@ -200,7 +220,7 @@ def _show_pass(case: Case, module: tvm.IRModule, narrator: Narrator, show: int) 
         for spec in case.passes[: show + 1]:
             before, after = after or module, None
             with narrator.step(Stage.PASS, spec.name):
-                after = _apply(spec, lookup(spec.name), before, context)
+                after = _apply(spec, factory(spec), before, context)
     except StepFailed:
         pass
     with narrator.step(Stage.PASS, "print"):

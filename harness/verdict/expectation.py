@@ -112,7 +112,11 @@ def _same_outcome(pattern: Pattern, outcome: Outcome) -> bool:
             return isinstance(outcome, Exit) and outcome.code == pattern.code
         case CrashPattern():
             crash = outcome.form if isinstance(outcome, Oom) else outcome
-            return isinstance(crash, Crash) and crash.signal == pattern.signal
+            return (
+                isinstance(crash, Crash)
+                and crash.signal == pattern.signal
+                and _inside(pattern.in_, crash.frames)
+            )
         case ErrorPattern():
             error = outcome.form if isinstance(outcome, Oom) else outcome
             return isinstance(error, Error) and _same_error(pattern, error)
@@ -124,5 +128,9 @@ def _same_error(pattern: ErrorPattern, error: Error) -> bool:
     return (
         canonical(error.type) == canonical(pattern.type)
         and re.search(pattern.match, error.message) is not None
-        and (not pattern.in_ or any(re.search(pattern.in_, frame) for frame in error.frames))
+        and _inside(pattern.in_, error.frames)
     )
+
+
+def _inside(regex: str, frames: Sequence[str]) -> bool:
+    return not regex or any(re.search(regex, frame) for frame in frames)

@@ -102,9 +102,9 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path / "case.yaml", HOSTILE[kind])
-    started = time.perf_counter()
+    started = time.process_time()
     problems = problems_of(path)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     assert 0 < len(problems) <= 101
     for problem in problems:
         text = str(problem)

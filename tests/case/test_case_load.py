@@ -29,8 +29,11 @@ from harness.case import (
     OkPattern,
     OneOf,
     OomPattern,
+    PassSpec,
+    PythonPass,
     RandomArg,
     ResultOf,
+    RoundTrip,
     ShapeArg,
     TensorArg,
     TextCheck,
@@ -63,6 +66,7 @@ def test_plain_keys(full: Case) -> None:
     assert full.after == (
         TextCheck(kind="contains", text="R.call_tir"),
         TextCheck(kind="lacks", text="workspace"),
+        RoundTrip(form="script"),
     )
 
 
@@ -207,11 +211,20 @@ def test_defaults(tmp_path: Path) -> None:
     assert case.expectation("0.1", "0.1") is case.expect[0]
 
 
-def test_builder_beside_the_case(tmp_path: Path) -> None:
-    write(tmp_path / "sub" / "make.py", "")
-    text = "title: t\nmodule: {python: sub/make.py:build}\nexpect: ok\n"
+def test_python_beside_the_case(tmp_path: Path) -> None:
+    file = write(tmp_path / "sub" / "make.py", "").resolve()
+    one = "{python: sub/make.py:tile, args: {n: 2}}"
+    text = f"""title: t
+module: {{python: sub/make.py:build, args: [3, {{new: a.B}}]}}
+passes: [relax.X, {one}]
+build: {{pipeline: [{one}]}}
+expect: ok
+"""
     case = load_case(write(tmp_path / "case.yaml", text))
-    assert case.module == Builder(file=(tmp_path / "sub" / "make.py").resolve(), function="build")
+    assert case.module == Builder(file=file, function="build", args=(3, New(name="a.B")))
+    tile = PythonPass(file=file, name="tile", args={"n": 2}, line=3)
+    assert case.passes == (PassSpec(name="relax.X", line=3), tile)
+    assert case.build.pipeline == (tile.model_copy(update={"line": 4}),)
 
 
 @pytest.mark.parametrize(

@@ -285,8 +285,11 @@ def test_builder(tmp_path: Path, name: str, fragment: str) -> None:
     (folder / "folder.py").mkdir()
     (folder / "link.py").symlink_to(tmp_path / "outside.py")
     (folder / "loop.py").symlink_to(folder / "loop.py")
-    module = f'module: {{python: "{name}"}}'
-    for text in (module, f"contrasts: [{{title: a, expect: ok, {module}}}]"):
+    python = f'{{python: "{name}"}}'
+    module, passes = f"module: {python}", f"passes: [{python}]"
+    build = f"build: {{pipeline: [{python}]}}"
+    nested = [f"contrasts: [{{title: a, expect: ok, {one}}}]" for one in (module, passes, build)]
+    for text in (module, passes, build, *nested):
         (problem,) = problems_of(write(folder / "case.yaml", complete(text + "\n")))
         assert fragment in str(problem)
         assert (problem.line, problem.column) == (1, text.index(f'"{name}"') + 1)

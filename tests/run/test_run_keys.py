@@ -13,6 +13,7 @@ from harness.run.pool import Pool
 from harness.run.trace import Stage
 from harness.verdict.outcome import NotApplicable, NotReached, Ok, Skipped
 from harness.verdict.word import Verdict
+from harness.verdict.words import message
 
 ADD = """
 @I.ir_module
@@ -397,6 +398,107 @@ def test_repeats_that_disagree(tmp_path: Path, pool: Pool) -> None:
     expect = {"run": {"one_of": ["ok", "mismatch"]}}
     report = report_on(make_case(tmp_path, **VARIES, expect=expect), pool)
     assert report.verdict is Verdict.REPRODUCES, report.judgement.reason
+
+
+BESIDE = """
+import tvm
+from tvm import relax
+
+
+def make(size, dtype="float32"):
+    return tvm.script.from_source(f'''
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(({size},), "{dtype}")):
+        return R.negative(x)
+''')
+
+
+def rename(module, old="main", new="other"):
+    return tvm.IRModule({new: module[old].with_attr("global_symbol", new)})
+
+
+def fail(module):
+    raise ZeroDivisionError("on purpose")
+
+
+def none(module):
+    return None
+
+
+def leave_free(module):
+    free = relax.Var("free", module["main"].params[0].ty)
+    return tvm.IRModule({"main": relax.Function([], free)})
+"""
+
+
+def beside(folder: Path, *functions: Any, **keys: Any) -> Any:
+    """A case whose module comes from a file beside it, and so do its passes."""
+    folder.joinpath("repros").mkdir()
+    folder.joinpath("repros", "beside.py").write_text(BESIDE)
+    passes = [
+        {"python": f"beside.py:{one}"} if isinstance(one, str) and "." not in one else one
+        for one in functions
+    ]
+    path = write_case(folder, passes=passes, **keys)
+    text = path.read_text().replace("MODULE", "{python: 'beside.py:make', args: [3]}")
+    path.write_text(text)
+    return campaign.read_case(path)
+
+
+CALL_OTHER = [{"call": "other", "args": [{"arange": 3}], "equals": "-x"}]
+
+
+@pytest.mark.parametrize("args", [[], ["main", "other"], {"new": "other"}])
+def test_a_pass_and_a_builder_in_python(tmp_path: Path, pool: Pool, args: Any) -> None:
+    one = {"python": "beside.py:rename", "args": args}
+    case = beside(tmp_path, one, LEGALIZE, module="MODULE", run=CALL_OTHER)
+    report = report_on(case, pool)
+    assert report.verdict is Verdict.GUARDS, report.judgement.reason
+
+
+def test_a_pass_in_python_in_a_pipeline(tmp_path: Path, pool: Pool) -> None:
+    one = {"python": "beside.py:rename", "args": {"new": "other"}}
+    build = {"pipeline": [one, *LOWERING_ALL]}
+    case = beside(tmp_path, module="MODULE", build=build, run=CALL_OTHER)
+    report = report_on(case, pool)
+    # Arguments are laid out by the module before the build, which has no `other` yet.
+    assert report.verdict is Verdict.REGRESSED, report.judgement.reason
+    assert "other" in report.judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("function", "fault", "fragment"),
+    [
+        ("fail", "pass: error ZeroDivisionError", "on purpose"),
+        ("none", "pass: error TypeError", "expected an IRModule from none, came NoneType"),
+        ("not_there", "load: error AttributeError", "beside.py has no function 'not_there'"),
+        ("renam", "load: error AttributeError", "did you mean 'rename'?"),
+    ],
+)
+def test_a_pass_in_python_that_fails(
+    tmp_path: Path, pool: Pool, function: str, fault: str, fragment: str
+) -> None:
+    report = report_on(beside(tmp_path, function, module="MODULE"), pool)
+    run = report.judgement.arms["stock"].telling
+    assert faults(run) == [fault]
+    assert fragment in report.judgement.reason
+
+
+@pytest.mark.parametrize("form", ["script", "json"])
+def test_round_trip(tmp_path: Path, pool: Pool, form: str) -> None:
+    keys = {"run": RUN, "passes": [LEGALIZE], "after": [{"roundtrip": form}]}
+    report = report_on(make_case(tmp_path, module=ADD, **keys), pool)
+    assert report.verdict is Verdict.GUARDS, report.judgement.reason
+
+
+def test_a_round_trip_that_fails(tmp_path: Path, pool: Pool) -> None:
+    keys = {"module": "MODULE", "build": False, "after": [{"roundtrip": "script"}]}
+    run = run_once(beside(tmp_path, "leave_free", **keys), pool)
+    result = next(result for result in run.stages if result.stage is Stage.PASS)
+    assert (result.at, result.failed) == ("after", True), result
+    assert "free" in message(result.outcome)
 
 
 def test_an_ill_formed_module_goes_on(tmp_path: Path, pool: Pool) -> None:

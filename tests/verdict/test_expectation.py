@@ -37,6 +37,7 @@ from harness.verdict.outcome import (
 ERROR = Error("ValueError", "GlobalVar inner is not defined", ("f", "tvm::relax::Check::Visit"))
 OK = OkPattern()
 SEGV = CrashPattern(signal="SIGSEGV")
+SEGV_IN_LOWER = CrashPattern(signal="SIGSEGV", in_="Lower")
 
 
 def error(type: str = "ValueError", **keys: str) -> ErrorPattern:
@@ -57,6 +58,9 @@ def error(type: str = "ValueError", **keys: str) -> ErrorPattern:
         (error(match="inner.*defined"), ERROR, True),
         (error(match="outer"), ERROR, False),
         (error(in_="Check::Visit"), ERROR, True),
+        (SEGV_IN_LOWER, Crash("SIGSEGV", "", ("f", "Lower::g")), True),
+        (SEGV_IN_LOWER, Crash("SIGSEGV", "", ("f", "Fuse")), False),
+        (SEGV_IN_LOWER, Crash("SIGSEGV"), False),
         (error(in_="^Visit"), ERROR, False),
         (error("AssertionError"), Error("AssertionError"), True),
         (error(), Ok(), False),
