@@ -39,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     _paths(lint)
     listing = commands.add_parser("list", help="list cases, without TVM")
     _paths(listing)
+    listing.add_argument(
+        "--markdown", action="store_true", help="as the page that is kept in repros/README.md"
+    )
     commands.add_parser("schema", help="print the JSON Schema of a case file")
     commands.add_parser("fixes", help="list the fixes, and whether this TVM still needs them")
     commands.add_parser("doctor", help="show the TVM at hand, and what is missing")
@@ -47,7 +50,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _paths(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", metavar="PATH", help="case files or folders (repros)")
-    command.add_argument("-k", metavar="EXPR", default="", help="only cases whose id or tags match")
+    command.add_argument(
+        "-k", metavar="EXPR", default="", help="only cases whose id or labels match"
+    )
 
 
 def _isolation(command: argparse.ArgumentParser) -> None:

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness import campaign, look
-from harness.case import Case, CaseFileError, Problem, case_id, discover, json_schema
+from harness.case import Case, CaseFileError, Problem, case_id, discover, json_schema, labels
 from harness.compat import pair_state
 from harness.report import ir
+from harness.report.catalogue import catalogue
 from harness.report.console import console
 from harness.report.jsonl import ResultsFile
 from harness.report.ladder import ladder
@@ -99,8 +100,11 @@ def list_cases(options: Namespace) -> int:
     cases, problems = read_cases(options)
     _print_problems(problems)
     out = console()
+    if options.markdown:
+        print(catalogue(cases, DEFAULT), end="")
+        return USAGE if problems else 0
     for case in cases:
-        about = ", ".join([*case.issue, *([f"fix {case.fix}"] if case.fix else []), *case.tags])
+        about = ", ".join([*case.issue, *([f"fix {case.fix}"] if case.fix else []), *labels(case)])
         out.print(line(case.id), style="title", soft_wrap=True)
         out.print(f"  {line(case.title)}", soft_wrap=True)
         out.print(f"  {line(about)}", style="quiet", soft_wrap=True)

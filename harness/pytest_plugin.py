@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import campaign, look
-from harness.case import Case, CaseFileError
+from harness.case import Case, CaseFileError, labels
 from harness.compat import installed, pair_state
 from harness.report import ir
 from harness.report.console import as_text
@@ -74,9 +74,9 @@ class CaseFile(pytest.File):
         for variant, prefix in _named_variants(case):
             for arm in variant.arms:
                 item = CaseItem.from_parent(self, name=f"{prefix}{arm}", case=variant, arm=arm)
-                for tag in variant.tags:
-                    self.config.addinivalue_line("markers", f"{tag}: a tag of cases")
-                    item.add_marker(tag)
+                for label in dict.fromkeys((*labels(case), *variant.tags)):
+                    self.config.addinivalue_line("markers", f"{label}: a label of cases")
+                    item.add_marker(label)
                 yield item
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from harness.case import Case
+from harness.case import Case, labels
 
 _TOKEN = re.compile(r"\s*(?:(?P<op>\(|\)|and\b|or\b|not\b)|(?P<word>[^\s()]+))")
 # A word in front of a parenthesis would be a call.
@@ -22,7 +22,7 @@ class SelectError(ValueError):
 class Selection:
     """An expression of words with ``and``, ``or``, ``not`` and parentheses.
 
-    A word is met by a case whose id or one of whose tags contains it, letter case aside.
+    A word is met by a case whose id or one of whose labels contains it, letter case aside.
 
     Raises
     ------
@@ -52,6 +52,6 @@ class Selection:
         return f" w[{len(self._words) - 1}] "
 
     def __call__(self, case: Case) -> bool:
-        texts = [text.lower() for text in (case.id, *case.tags)]
+        texts = [text.lower() for text in (case.id, *labels(case))]
         met = [any(word in text for text in texts) for word in self._words]
         return bool(eval(self._code, {"__builtins__": {}}, {"w": met}))

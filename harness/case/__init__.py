@@ -15,6 +15,7 @@ from harness.case.args import (
     TupleArg,
 )
 from harness.case.casefile import json_schema
+from harness.case.labels import KINDS, area, kinds, labels
 from harness.case.load import case_id, discover, load_case
 from harness.case.model import (
     STAGES,
@@ -51,6 +52,7 @@ from harness.case.problems import CaseFileError, Problem
 from harness.case.versions import satisfies
 
 __all__ = [
+    "KINDS",
     "STAGES",
     "ArangeArg",
     "Arg",
@@ -90,9 +92,12 @@ __all__ = [
     "TextCheck",
     "TupleArg",
     "VersionedExpect",
+    "area",
     "case_id",
     "discover",
     "json_schema",
+    "kinds",
+    "labels",
     "load_case",
     "satisfies",
 ]

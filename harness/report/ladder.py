@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.case import Case, ModuleText
-from harness.report.text import line, lines, styled
+from harness.report.text import code, line, lines, styled
 from harness.run.trace import Stage
 from harness.verdict.arm import ArmJudgement
 from harness.verdict.judge import Judgement
 from harness.verdict.outcome import NotApplicable, NotReached, Ok, Skipped, StageResult
+from harness.verdict.seen import as_expectation
 from harness.verdict.word import Verdict
 from harness.verdict.words import describe, message
 
@@ -95,6 +96,9 @@ def _parts(case: Case, judgement: Judgement) -> Iterator[RenderableType]:
         yield Text.assemble(("place   ", "quiet"), line(place, 400))
     for name, arm in judgement.arms.items():
         yield from _tail(name, arm)
+    for name, arm in judgement.arms.items():
+        if arm.differences:
+            yield from _seen(name, arm)
     titled = {contrast.title: contrast.case for contrast in case.contrasts}
     for title, contrast in judgement.contrasts.items():
         yield from _contrast(title, titled.get(title), contrast)
@@ -133,6 +137,17 @@ def _cell(arm: ArmJudgement, result: StageResult) -> Text:
 def _globals(arm: ArmJudgement) -> Text:
     names = arm.trace.globals
     return styled("unknown" if names is None else ", ".join(names), "quiet", _CELL)
+
+
+def _seen(name: str, arm: ArmJudgement) -> Iterator[RenderableType]:
+    """What a case would say that expects what was seen, ready to be copied."""
+    yield Text(f"seen, as a case says it, once it is understood ({name})", style="quiet")
+    said = as_expectation(arm.stages)
+    if said == "ok":
+        yield Text(f"  {name}: ok")
+        return
+    yield Text(f"  {name}:")
+    yield from (Text(f"    {code(one, 400)}") for one in said.splitlines())
 
 
 def _tail(name: str, arm: ArmJudgement) -> Iterator[RenderableType]:

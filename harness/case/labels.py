@@ -1,0 +1,74 @@
+"""What a case is called by its folder and by how it fails: nobody has to write that down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from harness.case.model import Case
+from harness.case.patterns import (
+    CrashPattern,
+    ErrorPattern,
+    ExitPattern,
+    HangPattern,
+    MismatchPattern,
+    OneOf,
+    OomPattern,
+    Pattern,
+)
+
+KINDS = {
+    "crash": "the process dies by a signal",
+    "exit": "the process vanishes without a word",
+    "hang": "the time limit runs out",
+    "memory": "the memory limit runs out",
+    "wrong_result": "a wrong value, or the wrong IR, and no complaint",
+    "ill_formed": "a pass leaves an ill-formed module, or the module is so from the start",
+    "exception": "TVM raises",
+    "guard": "right on every release that it speaks of",
+}
+
+
+def area(case: Case) -> str:
+    """The folder below ``repros/``; "" for a case beside it."""
+    return next(iter(PurePosixPath(case.id).parts[:-1]), "")
+
+
+def kinds(case: Case) -> tuple[str, ...]:
+    """How the case, or a contrast, fails as TVM is installed, on whatever release.
+
+    In the order of `KINDS`.
+    """
+    found = {
+        kind
+        for variant in (case, *(contrast.case for contrast in case.contrasts))
+        for expect in variant.expect
+        for stage, pattern in expect.arms["stock"].stages.items()
+        for kind in _kinds(stage, pattern)
+    }
+    return tuple(kind for kind in KINDS if kind in (found or {"guard"}))
+
+
+def labels(case: Case) -> tuple[str, ...]:
+    """Everything that selects the case by a word: its area, its kinds and its own tags."""
+    own = (area(case), *kinds(case), *case.tags)
+    return tuple(dict.fromkeys(label for label in own if label))
+
+
+def _kinds(stage: str, pattern: Pattern) -> Iterator[str]:
+    match pattern:
+        case OneOf():
+            for one in pattern.patterns:
+                yield from _kinds(stage, one)
+        case CrashPattern():
+            yield "crash"
+        case ExitPattern():
+            yield "exit"
+        case HangPattern():
+            yield "hang"
+        case OomPattern():
+            yield "memory"
+        case MismatchPattern():
+            yield "wrong_result"
+        case ErrorPattern():
+            yield "ill_formed" if stage in ("input", "well_formed") else "exception"
