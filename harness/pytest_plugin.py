@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import campaign, look
-from harness.case import Case, CaseFileError, labels
+from harness.case import KINDS, Case, CaseFileError, labels
 from harness.compat import installed, pair_state
 from harness.report import ir
 from harness.report.console import as_text
@@ -25,6 +25,7 @@ from harness.verdict.word import Verdict
 FOLDER = "repros"
 _VERDICT = "tvm_repro_verdict"  # name of the user property that carries it to the controller
 _bench = pytest.StashKey["Bench"]()
+_labels = pytest.StashKey[set[str]]()  # those that are known as markers
 
 
 class Bench:
@@ -75,7 +76,9 @@ class CaseFile(pytest.File):
             for arm in variant.arms:
                 item = CaseItem.from_parent(self, name=f"{prefix}{arm}", case=variant, arm=arm)
                 for label in dict.fromkeys((*labels(case), *variant.tags)):
-                    self.config.addinivalue_line("markers", f"{label}: a label of cases")
+                    if label not in self.config.stash[_labels]:
+                        self.config.stash[_labels].add(label)
+                        self.config.addinivalue_line("markers", f"{label}: a label of cases")
                     item.add_marker(label)
                 yield item
 
@@ -154,6 +157,9 @@ class CaseItem(pytest.Item):
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_bench] = Bench()
+    config.stash[_labels] = set(KINDS)
+    for kind, meaning in KINDS.items():
+        config.addinivalue_line("markers", f"{kind}: cases: {meaning}")
 
 
 def pytest_report_header() -> str:

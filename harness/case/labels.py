@@ -25,7 +25,7 @@ KINDS = {
     "wrong_result": "a wrong value, or the wrong IR, and no complaint",
     "ill_formed": "a pass leaves an ill-formed module, or the module is so from the start",
     "exception": "TVM raises",
-    "guard": "right on every release that it speaks of",
+    "guard": "right on every release",
 }
 
 

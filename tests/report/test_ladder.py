@@ -49,6 +49,23 @@ def test_what_differs_shows_expected_against_seen_and_what_to_do() -> None:
     assert "next    tvm-repro compare repros/relax/some-case.yaml" in text
 
 
+def test_what_was_seen_is_told_as_a_case_says_it() -> None:
+    text = as_text(ladder(SEED, judged(arm())), 80)
+    assert "(stock)\n  stock: ok\n" in text
+    other = raised(Stage.VM, "InternalError", "Cannot find a thing at 0x7f01 (of 12 it's there)")
+    text = as_text(ladder(SEED, judged(arm(ill, other))), 80)
+    assert (
+        "  stock:\n"
+        "    well_formed:\n"
+        "      error: ValueError\n"
+        "      match: 'GlobalVar I\\.GlobalVar\\(\"inner\"\\) is not defined\\.'\n"
+        f"      at: {PASS}\n"
+        "    vm:\n"
+        "      error: InternalError\n"
+        "      match: 'Cannot find a thing at 0x[0-9a-f]+ \\(of 12 it''s there\\)'\n"
+    ) in text
+
+
 def test_a_death_shows_the_end_of_stderr() -> None:
     stderr = "\n".join(f"frame {n}" for n in range(100))
     trace = arm(cut_short(Stage.BUILD), end=died("SIGSEGV"), stderr=stderr)
