@@ -21,7 +21,7 @@ from harness.run.trace import ArmTrace, TvmInfo
 from harness.verdict.judge import Judgement, infra, judge, skipped, with_contrasts
 from harness.verdict.word import Verdict
 
-CANARIES = Path(__file__).parent / "verdict" / "canaries"
+CANARIES = Path(__file__).parent / "canaries"
 
 
 @dataclass(frozen=True, slots=True)
