@@ -181,21 +181,24 @@ def _is_canary(case: Case) -> bool:
 
 
 @cache
-def misjudged_canaries(isolation: Isolation = "fork") -> str:
-    """Run the built-in cases through the machinery; name those that come out wrong.
+def canaries(isolation: Isolation = "fork") -> tuple[CaseReport, ...]:
+    """Run the built-in cases through the machinery, once per process, on a pool of their own.
 
-    They run once per process, on a pool of their own, when something looks fixed for the first
-    time.
+    Raises
+    ------
+    ServerError
+        When there is no TVM.
     """
     cases = [load_case(path) for path in sorted(CANARIES.glob("*.yaml"))]
+    with Pool(jobs=2, isolation=isolation) as pool:
+        return tuple(run_cases(cases, Options(jobs=2, isolation=isolation), pool))
+
+
+def misjudged_canaries(isolation: Isolation = "fork") -> str:
+    """Names of the built-in cases that come out wrong, each with why; "" when all is well."""
     try:
-        with Pool(jobs=2, isolation=isolation) as pool:
-            wrong = [
-                f"{job.case.id} ({judgement.reason})"
-                for job, trace in pool.run([Job(case, "stock")] for case in cases)
-                for judgement in [judge_variant(job.case, {"stock": [trace]}, pool.info, Options())]
-                if not judgement.verdict.passes
-            ]
+        reports = canaries(isolation)
     except ServerError as error:
         return f"all ({error})"
-    return ", ".join(wrong)
+    wrong = [one for one in reports if not one.verdict.passes]
+    return ", ".join(f"{one.case.id} ({one.judgement.reason})" for one in wrong)

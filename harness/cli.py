@@ -44,7 +44,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("schema", help="print the JSON Schema of a case file")
     commands.add_parser("fixes", help="list the fixes, and whether this TVM still needs them")
-    commands.add_parser("doctor", help="show the TVM at hand, and what is missing")
+    doctor = commands.add_parser("doctor", help="show the TVM at hand, and what is missing")
+    doctor.add_argument("--canaries", action="store_true", help="show each of the built-in cases")
     return root
 
 

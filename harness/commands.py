@@ -117,11 +117,11 @@ def schema(_: Namespace) -> int:
     return 0
 
 
-def doctor(_: Namespace) -> int:
+def doctor(options: Namespace) -> int:
     """``tvm-repro doctor``: whether this machine can judge cases."""
     from harness.doctor import examine
 
-    return examine(console())
+    return examine(console(), options.canaries)
 
 
 def fixes(_: Namespace) -> int:

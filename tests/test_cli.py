@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from harness import campaign
+
 ROOT = Path(__file__).parent.parent
 BAD = Path(__file__).parent / "bad"
 SEED = "relax/allocate-workspace-dangling-globalvar"
@@ -325,8 +327,13 @@ def test_list_and_lint_and_schema() -> None:
 
 
 def test_doctor() -> None:
-    done = cli("doctor")
+    done = cli("doctor", "--canaries")
     assert done.returncode == 0, done.stdout
+    told = re.findall(r"^(guards|reproduces) +([a-z-]+)  [A-Z]", done.stdout, re.MULTILINE)
+    assert sorted(name for _, name in told) == sorted(
+        path.stem for path in campaign.CANARIES.glob("*.yaml")
+    )
+    assert [name for verdict, name in told if verdict == "guards"] == ["good"]
     assert re.search(r"TVM \d.* with ffi \d.*: (a )?verified pair", done.stdout)
     assert "canaries    all judged rightly" in done.stdout
 
