@@ -49,6 +49,7 @@ from harness.case.patterns import (
     Pattern,
 )
 from harness.case.problems import CaseFileError, Problem
+from harness.case.signals import signal_name
 from harness.case.versions import satisfies
 
 __all__ = [
@@ -100,4 +101,5 @@ __all__ = [
     "labels",
     "load_case",
     "satisfies",
+    "signal_name",
 ]

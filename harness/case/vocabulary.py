@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-import signal
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, Tag, WithJsonSchema
 
 from harness.case.base import TAG, did_you_mean, refuse, tell_apart
+from harness.case.signals import SIGNALS
 
 
 def _one_of(words: Iterable[str], what: str) -> Callable[[str], str]:
@@ -157,7 +157,6 @@ DTYPES = (
     *("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
     *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
-SIGNALS = tuple(name for name in signal.Signals.__members__)
 
 LEAST_MEMORY = 768  # MiB
 LONGEST_PATTERN = 10_000  # characters of a regex or an expression

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import select
-import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from harness.case import signal_name
 from harness.run.host import Child, Server
 from harness.run.lane import Job, Lane, Outcome
 from harness.run.trace import End, Stopped, TvmInfo
@@ -122,7 +122,7 @@ class Pool:
 
 def _end_of(returncode: int) -> End:
     if returncode < 0:
-        return End(Stopped.ITSELF, signal=signal.Signals(-returncode).name)
+        return End(Stopped.ITSELF, signal=signal_name(-returncode))
     return End(Stopped.ITSELF, code=returncode)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from harness.case.signals import signal_name
 from harness.run import process, wire
 
 # What a process has to do next; the answer is what comes after that.
@@ -125,7 +126,7 @@ class _Server:
         _, fd = self.running.pop(pid)
         process.kill_rest_of_group(pid)
         code = os.waitstatus_to_exitcode(status)
-        end = {"code": code} if code >= 0 else {"signal": signal.Signals(-code).name}
+        end = {"code": code} if code >= 0 else {"signal": signal_name(-code)}
         try:
             os.write(fd, json.dumps(end).encode() + b"\n")
         except BrokenPipeError:

@@ -27,7 +27,7 @@ class _Plain(yaml.SafeDumper):
 
 
 ROOT = Path(__file__).parents[2]
-NASTY = Path(__file__).parent / "cases" / "nasty.py"
+CASES = Path(__file__).parent / "cases"
 
 
 def make_case(folder: Path, name: str = "case", **keys: Any) -> Case:
@@ -40,7 +40,9 @@ def write_case(folder: Path, name: str = "case", **keys: Any) -> Path:
     file = folder / "repros" / f"{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     if "module" in keys and isinstance(keys["module"], dict):
-        shutil.copy(NASTY, file.parent / NASTY.name)
+        builder = CASES / keys["module"]["python"].partition(":")[0]
+        if builder.exists():
+            shutil.copy(builder, file.parent)
     body = {"title": name, "expect": "ok", **keys}
     file.write_text(
         yaml.dump(body, Dumper=_Plain, sort_keys=False, allow_unicode=True), encoding="utf-8"
