@@ -90,6 +90,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     _open_closed_streams()
     options = parser().parse_args(argv)
+    try:
+        code = _perform(options)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        # The reader of our output has gone; the interpreter must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    return code
+
+
+def _perform(options: argparse.Namespace) -> int:
     from harness import commands
     from harness.case import CaseFileError
     from harness.run.host import ServerError
@@ -102,16 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"tvm-repro: {error}", file=sys.stderr)
         code = 2
     except ServerError as error:
-        print(f"tvm-repro: no TVM to run cases on: {error}", file=sys.stderr)
+        print(f"tvm-repro: cannot run cases: {error}", file=sys.stderr)
         print("see `tvm-repro doctor`", file=sys.stderr)
         code = 3
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        code = 130
-    except BrokenPipeError:
-        # The reader of our output has gone; the interpreter must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
     return code
 
 

@@ -114,7 +114,7 @@ class CaseItem(pytest.Item):
                 # Both arms tell more than one: a fix that does nothing fails just as stock does.
                 judgement = bench.judge(self.case, self.case.arms)
         except ServerError as error:
-            judgement = infra(f"no TVM to run cases on: {error}; see `tvm-repro doctor`")
+            judgement = infra(f"cannot run cases: {error}; see `tvm-repro doctor`")
         self._record(judgement.verdict)
         if self._differs(judgement):
             raise NotAsExpected(self._explain(judgement, bench))

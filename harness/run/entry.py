@@ -24,16 +24,27 @@ def main() -> None:
     """Serve the parent's requests, with TVM imported and warm, or cold."""
     process.pin_stack()
     process.no_core_dumps()
+    os.makedirs(os.environ["TVM_REPRO_SCRATCH"], mode=0o700)
     control = socket.socket(fileno=int(sys.argv[1]))
     if "--cold" in sys.argv:
         finish(server.serve(control, alone))
-    from harness.run import child, warm  # imports TVM
+    try:
+        work = warmed_up(control)
+    except BaseException:  # a parent that is gone among them
+        clear_up()
+        raise
+    finish(server.serve(control, work))
+
+
+def warmed_up(control: socket.socket) -> server.Work:
+    """Import TVM and say so; what the children have to do."""
+    from harness.run import child, warm
 
     # After the import: TVM's own handler prints the native backtrace, this one the Python stack.
     faulthandler.enable()
     control.sendall(json.dumps(child.tvm_info().as_dict()).encode() + b"\n")
     warm.warm_up()
-    finish(server.serve(control, child.load))
+    return child.load
 
 
 def alone(request: wire.Fork, control: socket.socket, records: wire.Records) -> server.Task | None:
@@ -52,8 +63,13 @@ def finish(task: server.Task | None) -> None:
     The parent may have been killed, and cannot.
     """
     if task is None:
-        shutil.rmtree(os.environ["TVM_REPRO_SCRATCH"], ignore_errors=True)
+        clear_up()
     server.perform(task)
+
+
+def clear_up() -> None:
+    """Remove the temporary files of all children."""
+    shutil.rmtree(os.environ["TVM_REPRO_SCRATCH"], ignore_errors=True)
 
 
 main()

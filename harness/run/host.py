@@ -39,10 +39,13 @@ def _environment(mark: str, scratch: str) -> dict[str, str]:
     return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **own}
 
 
-def _scratch_folder() -> str:
-    """For temporary files of the children: TVM makes some, and one that dies does not clear up."""
+def _scratch_folder(mark: str) -> str:
+    """For temporary files of the children: TVM makes some, and one that dies does not clear up.
+
+    The server makes the folder, so that there is none without a server to remove it.
+    """
     try:
-        return tempfile.mkdtemp(prefix="tvm-repro-")
+        return os.path.join(tempfile.gettempdir(), f"tvm-repro-{mark}")
     except OSError as error:
         raise ServerError(f"no folder for temporary files: {error}") from None
 
@@ -59,20 +62,28 @@ class Server:
     """
 
     def __init__(self, cold: bool = False) -> None:
-        ours, theirs = socket.socketpair()
-        self.control = ours
         self.cold = cold
         self.errors = Capture()
         self._mark = f"{os.getpid()}-{fresh_token()}"
-        self._scratch = _scratch_folder()
+        self._scratch = _scratch_folder(self._mark)
+        try:
+            self.control, self.process = self._start()
+        except OSError as error:
+            raise ServerError(f"the fork server cannot start: {error}") from None
+        try:
+            self.info = None if cold else self._greeting()
+        except BaseException:
+            self.close()
+            raise
+        assert self.process.stderr is not None
+        os.set_blocking(self.process.stderr.fileno(), False)
+
+    def _start(self) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+        ours, theirs = socket.socketpair()
         with theirs:
-            self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    str(_ENTRY),
-                    str(theirs.fileno()),
-                    *(["--cold"] if cold else []),
-                ],
+            number = str(theirs.fileno())
+            process = subprocess.Popen(
+                [sys.executable, str(_ENTRY), number, *(["--cold"] if self.cold else [])],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -81,13 +92,7 @@ class Server:
                 # Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
-        try:
-            self.info = None if cold else self._greeting()
-        except BaseException:
-            self.close()
-            raise
-        assert self.process.stderr is not None
-        os.set_blocking(self.process.stderr.fileno(), False)
+        return ours, process
 
     def _greeting(self) -> TvmInfo:
         self.control.settimeout(STARTUP_SECONDS)
@@ -164,8 +169,7 @@ class Child:
         self.deadline = self.started + seconds + startup
         self.killed_at: float | None = None
         self.ended: dict[str, Any] | None = None
-        self.control, control = socket.socketpair()
-        pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(4)]
+        self.control, control, pipes = _channels()
         theirs = (control.fileno(), *(write for _, write in pipes))
         try:
             wire.send(via, request, theirs)
@@ -246,6 +250,27 @@ class Child:
         self.control.close()
         for fd in self.fds:
             os.close(fd)
+
+
+def _channels() -> tuple[socket.socket, socket.socket, list[tuple[int, int]]]:
+    """A pair of sockets and four pipes. Raises ServerError when there is no room for them."""
+    with contextlib.ExitStack() as undo:
+        try:
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            undo.callback(theirs.close)
+            pipes = []
+            for _ in range(4):
+                pipe = os.pipe2(os.O_CLOEXEC)
+                pipes.append(pipe)
+                for fd in pipe:
+                    undo.callback(os.close, fd)
+        except OSError as error:
+            raise ServerError(
+                f"no channel to a child: {error.strerror} (see `ulimit -n`)"
+            ) from None
+        undo.pop_all()
+    return ours, theirs, pipes
 
 
 def fresh_token() -> str:

@@ -14,6 +14,7 @@ from harness.run.wire import Records
 _HARNESS = str(Path(__file__).parents[1])
 _MESSAGE_LIMIT = 16_000
 _FRAME_LIMIT = 200
+_NAME_LIMIT = 1_000
 
 
 class StepFailed(Exception):
@@ -73,7 +74,7 @@ def describe(error: BaseException) -> Raised:
         message = str(error)
     except BaseException as second:
         message = f"<its message cannot be printed: {type(second).__name__}>"
-    return Raised(type(error).__name__, clip(message), _frames(error.__traceback__))
+    return Raised(type(error).__name__[:_NAME_LIMIT], clip(message), _frames(error.__traceback__))
 
 
 def clip(text: str) -> str:
@@ -89,6 +90,6 @@ def _frames(traceback: TracebackType | None) -> tuple[str, ...]:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if not code.co_filename.startswith(_HARNESS):
-            names.append(code.co_name)
+            names.append(code.co_name[:_NAME_LIMIT])
         traceback = traceback.tb_next
     return tuple(names[-_FRAME_LIMIT:])

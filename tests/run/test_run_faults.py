@@ -1,0 +1,286 @@
+"""What cases, and the machine under them, do to the harness: it stays right and says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runs import ROOT, faults, left_by, make_case, report_on, run_once, start_cli, write_case
+
+from harness import campaign
+from harness.report.console import as_text
+from harness.report.ladder import ladder
+from harness.run.pool import Pool
+from harness.verdict.outcome import Error
+from harness.verdict.word import Verdict
+
+SOUND = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = R.add(x, R.const(1, "float32"))
+        return y
+"""
+RUN = [{"call": "main", "args": [{"arange": 4}], "equals": "x + np.float32(1)"}]
+SPITE = (
+    "environment folder globals_of_tvm legaliser harness python limits signals priority"
+).split()
+
+
+@pytest.mark.parametrize("how", SPITE)
+def test_what_a_case_changes_the_next_does_not_see(how: str, tmp_path: Path, pool: Pool) -> None:
+    look = make_case(tmp_path, "look", module={"python": "spiteful.py:look"})
+    sound = make_case(tmp_path, "sound", module=SOUND, run=RUN)
+    before = message_of(run_once(look, pool))
+    spite = {"python": "spiteful.py:spite", "args": [how]}
+    report_on(make_case(tmp_path, "spite", module=spite, run=RUN, repeat=2), pool)
+    assert message_of(run_once(look, pool)) == before
+    assert report_on(sound, pool).verdict is Verdict.GUARDS
+
+
+def message_of(run: Any) -> str:
+    (result,) = (result for result in run.stages if result.failed)
+    assert isinstance(result.outcome, Error)
+    # The scratch folder and the addresses of functions are a run's own.
+    return re.sub(r"0x[0-9a-f]+", "0x", result.outcome.message)
+
+
+MESSAGES = {
+    "not utf-8": ("ValueError('\\udcff\\ud800\\x00\\x1b[31m')", "ValueError", "\udcff\ud800\x00"),
+    "50 MB": ("ValueError('x' * 50_000_000 + ' the reason')", "ValueError", "the reason"),
+    "50 MB of lines": ("ValueError('x\\n' * 25_000_000)", "ValueError", "characters cut"),
+    "empty": ("ValueError()", "ValueError", ""),
+    "cannot be printed": (
+        "type('E', (Exception,), {'__str__': lambda self: 1 / 0})()",
+        "E",
+        "cannot be printed: ZeroDivisionError",
+    ),
+    "odd class": ("type('a b\\n', (Exception,), {})('m')", "a b\n", "m"),
+    "class without end": ("type('E' * 100_000, (Exception,), {})('m')", "E" * 10, "m"),
+    "a chain": ("ExceptionGroup('g', [ValueError('a')])", "ExceptionGroup", "g"),
+}
+
+
+def built(folder: Path, body: str, **keys: Any) -> Any:
+    """A case whose module is made by a function with this body."""
+    path = write_case(folder, module={"python": "own.py:make"}, **keys)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    (path.parent / "own.py").write_text(f"import tvm\n\ndef make():\n{lines}")
+    return campaign.read_case(path)
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_messages(kind: str, tmp_path: Path, pool: Pool) -> None:
+    raised, name, fragment = MESSAGES[kind]
+    if "Group" in raised and sys.version_info < (3, 11):
+        pytest.skip("there are none")
+    report = report_on(built(tmp_path, f"raise {raised}"), pool)
+    (result,) = (one for one in report.judgement.arms["stock"].stages if one.failed)
+    assert isinstance(result.outcome, Error)
+    assert result.outcome.type.startswith(name)
+    assert fragment in result.outcome.message
+    assert len(result.outcome.message) + len(result.outcome.type) < 20_000
+    assert len(as_text(ladder(report.case, report.judgement))) < 20_000
+
+
+DEEP = {
+    "in Python": ("def f(n):\n    return f(n + 1)\nf(0)", "load: error RecursionError"),
+    "in C++": (
+        "v = e = tvm.tirx.Var('v', 'int32')\n"
+        "for _ in range(200_000):\n"
+        "    e = tvm.tirx.Add(e, v)\n"
+        "tvm.tirx.analysis.undefined_vars(e)",
+        "load: crash SIGSEGV",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", DEEP)
+def test_stack_overflow(where: str, tmp_path: Path, pool: Pool) -> None:
+    body, fault = DEEP[where]
+    assert faults(run_once(built(tmp_path, body), pool)) == [fault]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "a b", "a\nb", "\x1b[31m", "é", "\U0001f600", "a.b::c", "'\"", "[/]", "a" * 9000],
+)
+def test_names_of_functions(name: str, tmp_path: Path, pool: Pool) -> None:
+    body = (
+        f"text = {SOUND!r}\n"
+        "function = tvm.script.from_source(text)['main'].with_attr('global_symbol', NAME)\n"
+        "return tvm.IRModule({NAME: function})"
+    ).replace("NAME", repr(name))
+    case = built(tmp_path, body, build=False)
+    report = report_on(case, pool)
+    assert report.verdict is Verdict.GUARDS, report.judgement.reason
+    assert report.judgement.arms["stock"].trace.globals == (name,)
+    shown = as_text(ladder(case, report.judgement))
+    assert "\x1b" not in shown
+
+
+# --- the machine ---------------------------------------------------------------------------------
+
+
+def cases_of(folder: Path) -> Path:
+    for name in ("one", "two", "three"):
+        write_case(folder, name, module=SOUND, run=RUN)
+    return folder
+
+
+def cli(folder: Path, *args: str, prefix: Sequence[str] = (), **keywords: Any) -> Any:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
+    return subprocess.run(
+        [*prefix, sys.executable, "-m", "harness.cli", "run", "repros", "-j", "2", *args],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **keywords,
+    )
+
+
+def test_the_disk_is_full(tmp_path: Path) -> None:
+    """Not a line of the results file can be written: that is an error, and said as one."""
+    done = cli(cases_of(tmp_path), "--jsonl", "/dev/full")
+    assert done.returncode == 2
+    assert "--jsonl /dev/full: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_disk_fills_up(tmp_path: Path) -> None:
+    """What was written before stays, whole lines of it."""
+    limit = 700  # bytes; the head and the first case or two
+    done = cli(
+        cases_of(tmp_path),
+        *("--jsonl", "out.jsonl"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "--jsonl out.jsonl: File too large" in done.stderr
+    lines = (tmp_path / "out.jsonl").read_text().split("\n")
+    assert json.loads(lines[0])["schema"] == 1
+
+
+def within(mounts: str) -> tuple[str, ...]:
+    """A prefix for a command: it runs with file systems of its own, after `mounts`."""
+    if not CAN_UNSHARE:
+        pytest.skip("no namespaces here")
+    return ("unshare", "-rm", "sh", "-c", f'{mounts}; cd "$PWD"; exec "$@"', "sh")
+
+
+def _can_unshare() -> bool:
+    try:
+        return subprocess.run(["unshare", "-rm", "true"], check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+CAN_UNSHARE = _can_unshare()
+READ_ONLY = "for f in {}; do mount --bind $f $f && mount -o remount,bind,ro $f; done"
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    prefix = within(READ_ONLY.format("."))
+    done = cli(cases_of(tmp_path), prefix=prefix)
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stderr
+    done = cli(tmp_path, "--jsonl", "out.jsonl", prefix=prefix)
+    assert done.returncode == 2
+    assert "--jsonl out.jsonl: Read-only file system" in done.stderr
+
+
+def test_nowhere_to_put_temporary_files(tmp_path: Path) -> None:
+    done = cli(cases_of(tmp_path), prefix=within(READ_ONLY.format("/tmp /var/tmp .")))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "no folder for temporary files" in done.stderr
+
+
+def test_no_shared_memory(tmp_path: Path) -> None:
+    prefix = within("mount -t tmpfs -o size=4k,mode=000 none /dev/shm")
+    done = cli(cases_of(tmp_path), prefix=prefix)
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stderr
+
+
+@pytest.mark.parametrize("count", [8, 12, 16, 20, 24, 32, 48])
+def test_few_descriptors(count: int, tmp_path: Path) -> None:
+    """It works, or says that it cannot; it never calls that a fault of a case."""
+    done = cli(
+        cases_of(tmp_path),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)),
+    )
+    if done.returncode == 0:
+        assert done.stdout.count("guards") == 4
+    else:
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+    if count >= 48:
+        assert done.returncode == 0
+
+
+def test_a_case_that_uses_up_descriptors(tmp_path: Path, pool: Pool) -> None:
+    body = "import os\nwhile True:\n    os.open('/dev/null', os.O_RDONLY)"
+    assert faults(run_once(built(tmp_path, body), pool)) == ["load: error OSError"]
+    assert report_on(make_case(tmp_path, module=SOUND, run=RUN), pool).verdict is Verdict.GUARDS
+
+
+JUMPING = """
+import itertools, time
+jumps = itertools.cycle([0, 1e9, -1e9, 86_400, -86_400])
+real = time.time
+time.time = lambda: real() + next(jumps)
+time.time_ns = lambda: int(time.time() * 1e9)
+"""
+
+
+def test_the_clock_jumps(tmp_path: Path) -> None:
+    cases_of(tmp_path)
+    write_case(
+        tmp_path,
+        "four",
+        module={"python": "nasty.py:sleep"},
+        expect={"load": "hang"},
+        limits={"seconds": 1},
+    )
+    (tmp_path / "sitecustomize.py").write_text(JUMPING)
+    done = cli(tmp_path, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_signal_at_a_random_moment(seed: int, tmp_path: Path) -> None:
+    """No moment leaves anything running, prints a traceback, or tears a line of results."""
+    chance = random.Random(seed)
+    number = chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    cases_of(tmp_path)
+    for name in ("late_segfault", "late_leave_daemon", "system_exit"):
+        write_case(tmp_path, name, module={"python": f"nasty.py:{name}"})
+    (tmp_path / "scratch").mkdir()
+    run = start_cli(
+        *("run", "repros", "-j", "2", "--jsonl", "out.jsonl"),
+        cwd=tmp_path,
+        start_new_session=True,
+        env={"TMPDIR": str(tmp_path / "scratch")},
+    )
+    time.sleep(chance.uniform(0.2, 4.0))
+    os.killpg(run.pid, number)
+    _, err = run.communicate(timeout=60)
+    assert left_by(run.pid) == set()
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert b"harness" not in err, err  # not even of ours: Python may be interrupted as it starts
+    if (tmp_path / "out.jsonl").exists():
+        for line in (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True):
+            assert json.loads(line) and line.endswith(b"\n")
