@@ -7,6 +7,16 @@ from collections.abc import Iterator
 
 _TVM_BANNER = "!!!!!!! "
 _PYTHON_BANNER = "Fatal Python error: "
+# What faulthandler, which is called before TVM's handler, says of each signal.
+_FATAL_SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Bus error": "SIGBUS",
+    "Floating-point exception": "SIGFPE",
+    "Floating point exception": "SIGFPE",
+    "Illegal instruction": "SIGILL",
+    "Aborted": "SIGABRT",
+}
+_FATAL = re.compile(rf"^{_PYTHON_BANNER}({'|'.join(_FATAL_SIGNALS)})$", re.MULTILINE)
 _NATIVE_FRAME = re.compile(r'^\s*File "[^"\n]*", line \d+, in (\S.*)$', re.MULTILINE)
 _PYTHON_FRAME = re.compile(r'^\s*File "([^"\n]*)", line \d+ in (\S+)$', re.MULTILINE)
 _TVM_FILE = re.compile(r"(?:site-packages|python)/tvm/")
@@ -30,6 +40,16 @@ def native_frames(stderr: str) -> tuple[str, ...]:
         return native
     python = stderr[_last(stderr, _PYTHON_BANNER) :]
     return tuple(name for path, name in _PYTHON_FRAME.findall(python) if _TVM_FILE.search(path))
+
+
+def first_signal(stderr: str) -> str:
+    """The signal that was met first, or "" when none was told.
+
+    TVM's handler makes its backtrace on the heap, which the fault may have smashed: then a second
+    signal ends the process, or nothing does.
+    """
+    found = _FATAL.search(stderr)
+    return _FATAL_SIGNALS[found[1]] if found else ""
 
 
 def abort_reason(stderr: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.run.trace import ArmTrace, End, Raised, Stage, Step, Stopped
 from harness.verdict.memory import aborted_for_memory, ran_out_of_memory
-from harness.verdict.native import abort_reason, native_frames
+from harness.verdict.native import abort_reason, first_signal, native_frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,8 @@ class Skipped:
 Failure = Error | Crash | Exit | Hang | Oom | Mismatch
 Outcome = Ok | Failure | NotReached | NotApplicable | Skipped
 
+# How the handler of a first signal dies of what it finds, when it does not hang.
+_OF_A_HANDLER = ("SIGABRT", "SIGSEGV", "SIGBUS")
 _ABSENT: dict[str, Outcome] = {"not applicable": NotApplicable(), "skipped": Skipped()}
 
 
@@ -161,15 +163,18 @@ def _of_end(trace: ArmTrace) -> Outcome:
     end = trace.end
     if end.stopped is Stopped.LOST:
         return NotReached()
-    if end.stopped is Stopped.TIME:
+    met = first_signal(trace.stderr)
+    if end.stopped is Stopped.TIME and not met:
         return Hang()
     if end.signal is None:
         return Exit(end.code if end.code is not None else 0)
-    reason = abort_reason(trace.stderr)
-    crash = Crash(end.signal, reason, native_frames(trace.stderr))
-    if end.signal == "SIGKILL":
+    second = end.stopped is Stopped.TIME or end.signal in _OF_A_HANDLER
+    signal = met if met and second else end.signal
+    reason = abort_reason(trace.stderr) if signal == end.signal else ""
+    crash = Crash(signal, reason, native_frames(trace.stderr))
+    if signal == "SIGKILL":
         return Oom("killed, and not by the time limit", crash)
-    if end.signal == "SIGABRT" and aborted_for_memory(trace.stderr):
+    if signal == "SIGABRT" and aborted_for_memory(trace.stderr):
         return Oom(reason or "aborted for want of memory", crash)
     return crash
 

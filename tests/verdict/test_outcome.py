@@ -129,6 +129,30 @@ def test_a_kill_that_was_not_ours_is_memory() -> None:
     )
 
 
+SMASHED = 'Fatal Python error: Segmentation fault\n\n  File "a.py", line 1 in f\n'
+ABORTED = "corrupted double-linked list\nFatal Python error: Aborted\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "end", "outcome"),
+    [
+        (SMASHED, died("SIGSEGV"), Crash("SIGSEGV")),
+        # The handler of the first signal stumbles over the smashed heap.
+        (SMASHED + ABORTED, died("SIGABRT"), Crash("SIGSEGV")),
+        (SMASHED, died("SIGBUS"), Crash("SIGSEGV")),
+        (SMASHED, TIME, Crash("SIGSEGV")),
+        (ABORTED, died("SIGABRT"), Crash("SIGABRT", "corrupted double-linked list")),
+        ("Fatal Python error: Floating-point exception\n", TIME, Crash("SIGFPE")),
+        ("a Fatal Python error: Aborted\n", TIME, Hang()),
+        ("", TIME, Hang()),
+        (SMASHED, died("SIGTERM"), Crash("SIGTERM")),
+    ],
+)
+def test_the_signal_that_was_met_first_counts(stderr: str, end: End, outcome: Outcome) -> None:
+    run = arm(cut_short(Stage.BUILD), end=end, stderr=stderr)
+    assert at(run, Stage.BUILD).outcome == outcome
+
+
 def test_an_abort_is_memory_only_when_stderr_says_so() -> None:
     step = cut_short(Stage.BUILD)
     plain = arm(step, end=died("SIGABRT"), stderr="free(): invalid pointer\n")
