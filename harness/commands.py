@@ -59,6 +59,9 @@ def run(options: Namespace) -> int:
             out.print(f"interrupted: {len(reports)} of {len(cases)} cases had ended")
             return INTERRUPTED
     out.print(summary(reports))
+    if problems:
+        files = {problem.path for problem in problems}
+        out.print(f"{len(files)} not read, for what stands at the top", style="wrong")
     return exit_code([report.verdict for report in reports], usage=bool(problems))
 
 

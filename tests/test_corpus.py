@@ -42,9 +42,9 @@ from harness.case import (
 )
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace, Stage, TvmInfo
-from harness.verdict.expectation import expects_failure, matches
+from harness.verdict.expectation import differences, expects_failure, matches
 from harness.verdict.judge import Judgement, judge
-from harness.verdict.outcome import Error, StageResult
+from harness.verdict.outcome import StageResult
 from harness.verdict.seen import as_expectation
 from harness.verdict.word import Verdict
 
@@ -61,11 +61,6 @@ class Observed:
     expect: VersionedExpect
     traces: dict[str, list[ArmTrace]]
     judgement: Judgement
-
-    def failures(self) -> Iterator[tuple[str, StageResult]]:
-        """What failed, by arm."""
-        for name, arm in self.judgement.arms.items():
-            yield from ((name, result) for result in arm.stages if result.failed)
 
 
 @pytest.fixture(scope="module")
@@ -195,37 +190,33 @@ def turned_around(pattern: Pattern, seen: StageResult) -> Iterator[Pattern]:
 
 
 def mistaken(seen: Sequence[Observed]) -> Iterator[str]:
-    """Expected exceptions that another bug's exception meets as well: they pin too little."""
-    raised = [
-        (one, result)
-        for one in seen
-        for name, result in one.failures()
-        if name == "stock" and isinstance(result.outcome, Error)
-    ]
+    """Expectations that another bug meets as well: they pin too little.
+
+    Only those with an exception, whose message could say more; a signal says nothing.
+    """
     told = set()
     for one in seen:
-        for stage, pattern in one.expect.arms["stock"].stages.items():
-            for other, result in raised:
-                if (
-                    isinstance(pattern, ErrorPattern)
-                    and result.stage.value == stage
-                    and not set(one.case.issue) & set(other.case.issue)
-                    and folder_and_topic(one.case) != folder_and_topic(other.case)
-                    and matches(pattern, result)
-                ):
-                    pair = (whole(one.case), whole(other.case), stage)
-                    if pair not in told:
-                        told.add(pair)
-                        yield f"{pair[0]}, {stage}: {pattern.describe()} is met by {pair[1]}"
+        expect = one.expect.arms["stock"]
+        if not any(isinstance(pattern, ErrorPattern) for pattern in expect.stages.values()):
+            continue
+        for other in seen:
+            pair = (whole(one.case), whole(other.case))
+            related = set(one.case.issue) & set(other.case.issue) - {"unreported"}
+            if pair[0] == pair[1] or related or topic(pair[0]) == topic(pair[1]):
+                continue
+            arm = other.judgement.arms.get("stock")
+            if pair not in told and arm and not differences(expect, arm.stages):
+                told.add(pair)
+                yield f"{one.case.id}: what it expects is met by {other.case.id}"
 
 
 def whole(case: Case) -> str:
     return case.id.partition("#")[0]
 
 
-def folder_and_topic(case: Case) -> str:
-    """Unreported siblings share the first word of their names."""
-    return whole(case).partition("-")[0]
+def topic(id: str) -> str:
+    """Siblings share the first word of their names."""
+    return id.partition("-")[0]
 
 
 def not_as_told(one: Observed, folder: Path) -> Iterator[str]:
