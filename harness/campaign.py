@@ -5,11 +5,12 @@ The faces (`cli`, `pytest_plugin`) and the triage tools all come through here.
 
 from __future__ import annotations
 
-import importlib.util
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 
 import fixes
@@ -92,10 +93,16 @@ def reason_to_skip(case: Case, info: TvmInfo) -> str:
 
 @cache
 def _importable(name: str) -> bool:
+    """Whether there is such a module, without importing even the packages that it is in."""
+    first, *others = name.split(".")
     try:
-        return importlib.util.find_spec(name) is not None
+        spec = find_spec(first)
+        for other in others:
+            inside = spec.submodule_search_locations if spec else None
+            spec = PathFinder.find_spec(f"{spec.name}.{other}", inside) if spec and inside else None
     except (ImportError, ValueError):
         return False
+    return spec is not None
 
 
 def jobs_of(case: Case, arms: Sequence[str]) -> list[Job]:

@@ -249,7 +249,8 @@ def with_checks_turned(case: Case, arm: str, info: TvmInfo) -> Iterator[Case]:
                 if isinstance(check, TextCheck):
                     turned = {"after": (turn(check),), "build": NO_BUILD, "contrasts": ()}
                     yield variant.model_copy(update=turned)
-        if not stages and any(not isinstance(call.equals, NoCheck) for call in variant.run):
+        compared = variant.build.enabled and not stages
+        if compared and any(not isinstance(call.equals, NoCheck) for call in variant.run):
             turned = {"run": tuple(map(turn_call, variant.run)), "contrasts": ()}
             yield variant.model_copy(update=turned)
 
@@ -276,6 +277,6 @@ def other(check: Check) -> Check:
     An empty value has no other of the same shape.
     """
     if isinstance(check, Expression):
-        turned = "np.subtract(np.negative(v), 1) if np.size(v) else np.zeros(7)"
+        turned = "np.subtract(np.negative(np.nan_to_num(v)), 1) if np.size(v) else np.zeros(7)"
         return Expression(text=f"(lambda v: {turned})({check.text.strip()})")
     return FullArg(full=77, shape=(7, 7, 7, 7, 7), dtype=check.dtype)

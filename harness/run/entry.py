@@ -1,4 +1,4 @@
-"""The program of the fork server: ``python entry.py CONTROL_FD [--cold]``.
+"""The program of the fork server: ``python entry.py CONTROL_FD [--cold | MODULE...]``.
 
 A script and not a module to run with -m: TVM's parser looks every frame of the stack up, and those
 of runpy have no file, which makes each look-up walk through all imported modules.
@@ -21,7 +21,7 @@ from harness.run import process, server, wire
 
 
 def main() -> None:
-    """Serve the parent's requests, with TVM imported and warm, or cold."""
+    """Serve the parent's requests: cold, or with TVM and the modules named imported and warm."""
     process.pin_stack()
     process.no_core_dumps()
     os.makedirs(os.environ["TVM_REPRO_SCRATCH"], mode=0o700)
@@ -29,21 +29,20 @@ def main() -> None:
     if "--cold" in sys.argv:
         finish(server.serve(control, alone))
     try:
-        work = warmed_up(control)
+        work = warmed_up(control, sys.argv[2:])
     except BaseException:  # a parent that is gone among them
         clear_up()
         raise
     finish(server.serve(control, work))
 
 
-def warmed_up(control: socket.socket) -> server.Work:
+def warmed_up(control: socket.socket, modules: list[str]) -> server.Work:
     """Import TVM and say so; what the children have to do."""
     from harness.run import child, warm
 
-    # After the import: TVM's own handler prints the native backtrace, this one the Python stack.
-    faulthandler.enable()
+    tell_of_faults()
     control.sendall(json.dumps(child.tvm_info().as_dict()).encode() + b"\n")
-    warm.warm_up()
+    warm.warm_up(modules)
     return child.load
 
 
@@ -52,9 +51,19 @@ def alone(request: wire.Fork, control: socket.socket, records: wire.Records) -> 
     control.close()
     from harness.run import child
 
-    faulthandler.enable()
+    tell_of_faults()
     child.alone(request, records)
     return None
+
+
+def tell_of_faults() -> None:
+    """Print the Python stack too, in front of the native one that TVM's handler prints.
+
+    To be called once TVM is imported: faulthandler calls the handler that was there before it, on
+    a stack which is large enough for itself but not for that one.
+    """
+    faulthandler.enable()
+    process.enlarge_signal_stack()
 
 
 def finish(task: server.Task | None) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ def _scratch_folder(mark: str) -> str:
 class Server:
     """The fork server process, from the parent's side.
 
-    A `cold` server never imports TVM: each of its children does so for itself.
+    A `cold` server never imports TVM: each of its children does so for itself. Else the `modules`
+    that cases need are imported as well.
 
     Raises
     ------
@@ -61,8 +63,9 @@ class Server:
         When TVM cannot be imported.
     """
 
-    def __init__(self, cold: bool = False) -> None:
+    def __init__(self, cold: bool = False, modules: Sequence[str] = ()) -> None:
         self.cold = cold
+        self.modules = tuple(modules)
         self.errors = Capture()
         self._mark = f"{os.getpid()}-{fresh_token()}"
         self._scratch = _scratch_folder(self._mark)
@@ -83,7 +86,7 @@ class Server:
         with theirs:
             number = str(theirs.fileno())
             process = subprocess.Popen(
-                [sys.executable, str(_ENTRY), number, *(["--cold"] if self.cold else [])],
+                [sys.executable, str(_ENTRY), number, *(["--cold"] if self.cold else self.modules)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

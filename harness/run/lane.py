@@ -39,16 +39,20 @@ class Lane:
     jobs : sequence of Job
         All on the same module.
     server : callable
-        Gives the control socket of the server, hot or (True) cold.
+        Gives the server, cold or with the modules named.
     spawn : bool
         Import TVM anew for each job.
     """
 
     def __init__(
-        self, jobs: Sequence[Job], server: Callable[[bool], host.Server], spawn: bool
+        self,
+        jobs: Sequence[Job],
+        server: Callable[[bool, tuple[str, ...]], host.Server],
+        spawn: bool,
     ) -> None:
         self.jobs = deque(jobs)
         self._server = server
+        self._modules = tuple(sorted({name for job in jobs for name in job.case.requires}))
         self._spawn = spawn or any(_target_kind(job.case) in _UNFORKABLE for job in jobs)
         self._loader: Child | None = None
         self._arm: Child | None = None
@@ -65,11 +69,13 @@ class Lane:
         case, key, token = job.case, next(_keys), host.fresh_token()
         if self._spawn:
             alone = wire.Alone(key, token, case, job.arm, job.show)
-            control = self._server(True).control
+            control = self._server(True, ()).control
             self._arm = Child(control, alone, case.limits.seconds, host.STARTUP_SECONDS)
         elif self._loader is None:
             load = wire.Load(key, token, case)
-            self._loader = Child(self._server(False).control, load, case.limits.seconds)
+            control = self._server(False, self._modules).control
+            # A server that was just started is still busy with its imports.
+            self._loader = Child(control, load, case.limits.seconds, host.STARTUP_SECONDS)
             self._load_counted = False
         elif self._loader.transcript.loaded:
             self._loader.deadline = float("inf")  # from now on the arms have limits

@@ -14,6 +14,7 @@ from harness.run.lane import Job, Lane, Outcome
 from harness.run.trace import End, Stopped, TvmInfo
 
 Isolation = Literal["fork", "spawn"]
+Kind = tuple[bool, tuple[str, ...]]  # of a server: whether it is cold, and what it imports
 
 
 class Pool:
@@ -36,11 +37,12 @@ class Pool:
     def __init__(self, jobs: int = 1, isolation: Isolation = "fork") -> None:
         self._limit = max(1, jobs)
         self._isolation = isolation
-        self._servers: dict[bool, Server] = {}  # by: cold
+        self._servers: dict[Kind, Server] = {}
+        self._deadly: set[Kind] = set()  # which died, perhaps of what they imported
         self._info: TvmInfo | None = None
 
     def __enter__(self) -> Pool:
-        self._info = self._server(False).info
+        self._info = self._server(False, ()).info
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,10 +84,11 @@ class Pool:
             for lane in active:
                 lane.abandon()
 
-    def _server(self, cold: bool) -> Server:
-        if cold not in self._servers:
-            self._servers[cold] = Server(cold)
-        return self._servers[cold]
+    def _server(self, cold: bool, modules: tuple[str, ...]) -> Server:
+        kind = cold, modules
+        if kind not in self._servers:
+            self._servers[kind] = Server(cold, () if kind in self._deadly else modules)
+        return self._servers[kind]
 
     def _turn(self, active: list[Lane]) -> End | None:
         """Start what can start, wait for news, take it in; tells when a server was lost."""
@@ -100,10 +103,11 @@ class Pool:
             if not lane.enforce_time(now):
                 for server in self._servers.values():
                     server.process.kill()
-        for cold, server in list(self._servers.items()):
+        for kind, server in list(self._servers.items()):
             if not server.alive():
                 server.close()
-                del self._servers[cold]
+                del self._servers[kind]
+                self._deadly.add(kind)
                 return _end_of(server.process.returncode)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import resource
 import signal
@@ -10,11 +11,13 @@ import sys
 from pathlib import Path
 
 STACK_BYTES = 8 << 20
+_SIGNAL_STACK_BYTES = 1 << 20
 _SWEEPS = 1000
 _QUIET_SWEEPS = 3
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
+_kept: list[mmap.mmap] = []  # what the kernel goes on using
 
 
 def pin_stack() -> None:
@@ -37,6 +40,19 @@ def limit_memory(megabytes: int) -> None:
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+class _Stack(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+
+def enlarge_signal_stack() -> None:
+    """Give the handlers of fatal signals room; a child inherits it, in pages of its own."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    memory = mmap.mmap(-1, _SIGNAL_STACK_BYTES, flags=flags)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    _libc.sigaltstack(ctypes.byref(_Stack(base, 0, _SIGNAL_STACK_BYTES)), None)
+    _kept.append(memory)
 
 
 def no_core_dumps() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
+from collections.abc import Iterable
 
 import numpy as np
 import tvm
@@ -32,11 +34,15 @@ class Module:
 """
 
 
-def warm_up() -> None:
+def warm_up(modules: Iterable[str]) -> None:
     """Take a small module through all stages, then move what exists out of the collector's way.
 
-    The first parse of a process takes 0.1 to 0.2 s, a later one 0.03 s.
+    The first parse of a process takes 0.1 to 0.2 s, a later one 0.03 s. `modules` are imported
+    too: what cases need of them may take seconds.
     """
+    for name in modules:
+        with contextlib.suppress(BaseException):  # a case that needs it will see for itself
+            importlib.import_module(name)
     module = tvm.script.from_source(_MODULE, check_well_formed=False)
     relax.analysis.well_formed(module)
     executable = relax.build(module, target="llvm")
