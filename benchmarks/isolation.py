@@ -3,6 +3,8 @@ interpreter each; side by side, in turn, in one run.
 
     python -m benchmarks.isolation [--rounds N] [CASE_OR_FOLDER ...]
 
+Cases that kill their process are left out.
+
 The three are timed from the first case to the last. Starting the first two (import of TVM and
 warm-up) is not part of it and is shown apart; a fresh interpreter starts anew for every case, so
 that is what it costs; it is slow, and takes part in the first round only. Prints the medians over
@@ -21,8 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.case import Case, discover, load_case
+from harness.case import Case, discover, kinds, load_case
 from harness.run.pool import Job, Pool
+
+
+def stays_alive(case: Case) -> bool:
+    """Whether the case can be run in one process with others, and needs nothing else there."""
+    return not case.requires and not {"crash", "exit", "hang", "memory"} & set(kinds(case))
 
 
 def jobs_of(case: Case) -> list[Job]:
@@ -38,7 +45,10 @@ def run_in_process(cases: Sequence[Case]) -> None:
     with open(os.devnull, "wb", buffering=0) as sink:
         narrator = Narrator(wire.Records(sink.fileno(), ""))
         for case in cases:
-            module = load_module(case)
+            try:
+                module = load_module(case)
+            except Exception:
+                continue  # which the case expects
             for job in jobs_of(case):
                 stages.run_arm(case, job.arm, module, narrator, wire.ALL_STAGES)
 
@@ -69,7 +79,7 @@ def in_process(paths: Sequence[Path]) -> Iterator[Callable[[], None]]:
 def serve_in_process(cases: Sequence[Case]) -> None:
     from harness.run import warm
 
-    warm.warm_up()
+    warm.warm_up(())
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what cases print is not part of the conversation
     print("ready", file=channel, flush=True)
@@ -135,7 +145,7 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    paths = discover(options.paths)
+    paths = [path for path in discover(options.paths) if stays_alive(load_case(path))]
     if options.serve:
         serve_in_process([load_case(path) for path in paths])
     elif options.once:

@@ -38,11 +38,16 @@ def top_frames(frames: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def function_name(frame: str) -> str:
+    """`own_name` with the names of today."""
+    return canonical(own_name(frame))
+
+
+def own_name(frame: str) -> str:
     """``virtual tvm::Expr tvm::relax::A<B>::Visit(const C&) const`` to ``tvm::relax::A::Visit``."""
     text = _SPECIFIERS.sub("", frame.strip())
     text = _OPERATOR.sub("operator", text)
     text = _LAMBDA.sub("", text)
-    return canonical(_without_brackets(text).strip().rpartition(" ")[2].rstrip(":"))
+    return _without_brackets(text).strip().rpartition(" ")[2].rstrip(":")
 
 
 def _python_function(name: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.run.trace import Stage
-from harness.verdict.frames import function_name, top_frames
+from harness.verdict.frames import function_name, own_name, top_frames
 from harness.verdict.outcome import Crash, Error, Exit, StageResult
 from harness.verdict.words import gist, kind
 
@@ -40,15 +40,14 @@ def _outcome(result: StageResult) -> Iterator[tuple[str, str]]:
     match outcome:
         case Error():
             yield "error", outcome.type
-            frames = top_frames(outcome.frames)
+            top = top_frames(outcome.frames)[-1:]
             if said := _start(gist(outcome.message)):
                 yield "match", _quoted(said)
-            elif frames:
-                yield "in", _quoted(_last_part(frames[-1]))
+            elif names := [own_name(one) for one in outcome.frames if function_name(one) in top]:
+                yield "in", _quoted(_last_part(names[-1]))
         case Crash():
             yield "crash", outcome.signal
-            names = [name for name in map(function_name, outcome.frames) if "::" in name]
-            if names:
+            if names := [name for name in map(own_name, outcome.frames) if "::" in name]:
                 yield "in", _quoted(_last_part(names[0]))
         case Exit():
             yield "exit", str(outcome.code)
@@ -68,7 +67,7 @@ def _start(message: str) -> str:
 
 
 def _last_part(function: str) -> str:
-    """A pattern for its own name: namespaces have moved, and the names here are those of today."""
+    """A pattern for its own name: namespaces move from release to release."""
     return _pattern(function.rpartition("::")[2])
 
 

@@ -284,3 +284,42 @@ def test_a_signal_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     if (tmp_path / "out.jsonl").exists():
         for line in (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True):
             assert json.loads(line) and line.endswith(b"\n")
+
+
+# --- modules that a case requires ----------------------------------------------------------------
+
+COUNTED = "import os\nopen('imported', 'a').write(f'{os.getpid()}\\n')\n"
+
+
+def requiring(folder: Path, name: str, module: str, text: str, **keys: Any) -> None:
+    (folder / f"{module}.py").write_text(text)
+    keys = {"module": {"python": f"{name}.py:make"}, "requires": [module], **keys}
+    write_case(folder, name, **keys)
+    lines = f"import tvm\n\ndef make():\n    import {module}\n    return tvm.IRModule()\n"
+    (folder / "repros" / f"{name}.py").write_text(lines)
+
+
+def test_what_a_case_requires_is_imported_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        requiring(tmp_path, name, "counted", COUNTED)
+    done = cli(tmp_path, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    assert (done.returncode, done.stdout.count("guards")) == (0, 3), done.stdout + done.stderr
+    assert len((tmp_path / "imported").read_text().splitlines()) == 1
+
+
+IMPORTS = {
+    "raise ZeroDivisionError": {"error": "ZeroDivisionError"},
+    "raise SystemExit": {"error": "SystemExit"},
+    "import ctypes; ctypes.string_at(0)": {"crash": "SIGSEGV"},
+    "import os; os._exit(0)": {"exit": 0},
+}
+
+
+@pytest.mark.parametrize("text", IMPORTS)
+def test_a_module_that_cannot_be_imported_hurts_who_requires_it(text: str, tmp_path: Path) -> None:
+    """And nobody else, though the fork server has tried first."""
+    cases_of(tmp_path)
+    requiring(tmp_path, "bad", "deadly_import", text, expect={"load": IMPORTS[text]})
+    done = cli(tmp_path, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
+    assert "reproduces      bad" in done.stdout
