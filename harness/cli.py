@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
 def _paths(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="*", metavar="PATH", help="case files or folders (repros)")
     command.add_argument(
-        "-k", metavar="EXPR", default="", help="only cases whose id or labels match"
+        "-k", metavar="EXPR", default="", help="only cases whose id, labels or issue match"
     )
 
 

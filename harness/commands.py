@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     out.print(summary(reports))
     if problems:
         files = {problem.path for problem in problems}
-        out.print(f"{len(files)} not read, for what stands at the top", style="wrong")
+        out.print(f"{len(files)} not read: what is wrong is on stderr", style="wrong")
     return exit_code([report.verdict for report in reports], usage=bool(problems))
 
 
@@ -154,7 +154,7 @@ def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...
         raise UsageError(f"no folder {DEFAULT}/ here: name case files or folders to look in")
     cases: list[Case] = []
     problems: list[Problem] = []
-    for path in discover(options.paths or [DEFAULT]):
+    for path in discover(map(_by_id, options.paths or [DEFAULT])):
         try:
             case = campaign.read_case(path)
         except CaseFileError as error:
@@ -200,13 +200,15 @@ def _results(path: str | None, pool: Pool) -> Iterator[ResultsFile | None]:
         raise UsageError(f"--jsonl {path}: {error.strerror}") from None
 
 
+def _by_id(given: str | Path) -> Path:
+    """The file of a case that is named by its id; what is named otherwise stays as it is."""
+    path, by_id = Path(given), DEFAULT / f"{given}.yaml"
+    return by_id if not path.exists() and by_id.exists() else path
+
+
 def _case_path(given: str) -> Path:
     """A case by its path, or by its id."""
-    path = Path(given)
-    by_id = DEFAULT / f"{given}.yaml"
-    if not path.exists() and by_id.exists():
-        return by_id
-    found = discover([path])
+    found = discover([_by_id(given)])
     if len(found) != 1:
         raise UsageError(f"{given} is a folder with {len(found)} cases: name one of them")
     return found[0]

@@ -22,7 +22,8 @@ class SelectError(ValueError):
 class Selection:
     """An expression of words with ``and``, ``or``, ``not`` and parentheses.
 
-    A word is met by a case whose id or one of whose labels contains it, letter case aside.
+    A word is met by a case whose id, or one of whose labels or issues, contains it, letter case
+    aside.
 
     Raises
     ------
@@ -52,6 +53,6 @@ class Selection:
         return f" w[{len(self._words) - 1}] "
 
     def __call__(self, case: Case) -> bool:
-        texts = [text.lower() for text in (case.id, *labels(case))]
+        texts = [text.lower() for text in (case.id, *labels(case), *case.issue)]
         met = [any(word in text for text in texts) for word in self._words]
         return bool(eval(self._code, {"__builtins__": {}}, {"w": met}))

@@ -164,7 +164,8 @@ class CaseKeys(Model):
         default="", description="A name in fixes/; without it there is no `fixed` arm."
     )
     build: BuildForm = Field(
-        default_factory=BuildMapping, description="false: stop after well_formed."
+        default_factory=BuildMapping,
+        description="false: stop after well_formed; true: as TVM does it.",
     )
     run: tuple[CallForm, ...] = Field(default=(), description="Calls on the build, in order.")
     after: tuple[AfterForm, ...] = Field(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, ConfigDict, Field, Tag, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, Strict, Tag, model_validator
 from typing_extensions import Self, TypeAliasType
 
 from harness.case.args import TENSOR_KEYS, TensorSpec
@@ -140,8 +140,8 @@ class BuildMapping(BuildKeys):
 
 
 BuildForm = Annotated[
-    Annotated[Literal[False], _SCALAR] | Annotated[BuildMapping, _MAPPING],
-    tell_apart("false, or a mapping with `with`, `target` and so on"),
+    Annotated[bool, Strict(), _SCALAR] | Annotated[BuildMapping, _MAPPING],
+    tell_apart("true, false, or a mapping with `with`, `target` and so on"),
 ]
 
 _EXPRESSION = "a Python expression (in quotes when it looks like a number) or a tensor"

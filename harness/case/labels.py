@@ -35,18 +35,23 @@ def area(case: Case) -> str:
 
 
 def kinds(case: Case) -> tuple[str, ...]:
-    """How the case, or a contrast, fails as TVM is installed, on whatever release.
+    """How the case fails as TVM is installed, on whatever release, in the order of `KINDS`.
 
-    In the order of `KINDS`.
+    Contrasts count where the case itself is right: then they show what it guards against.
     """
-    found = {
+    found = _own_kinds(case)
+    for contrast in () if found else case.contrasts:
+        found |= _own_kinds(contrast.case)
+    return tuple(kind for kind in KINDS if kind in (found or {"guard"}))
+
+
+def _own_kinds(case: Case) -> set[str]:
+    return {
         kind
-        for variant in (case, *(contrast.case for contrast in case.contrasts))
-        for expect in variant.expect
+        for expect in case.expect
         for stage, pattern in expect.arms["stock"].stages.items()
         for kind in _kinds(stage, pattern)
     }
-    return tuple(kind for kind in KINDS if kind in (found or {"guard"}))
 
 
 def labels(case: Case) -> tuple[str, ...]:

@@ -46,6 +46,9 @@ def check_fixes(tree: Tree, known: Collection[str]) -> Iterator[Flaw]:
 def _check_body(body: dict[str, Any], path: Path, tree: Tree, fix: bool) -> Iterator[Flaw]:
     yield from _check_module(body, (*path, "module"), tree)
     yield from _check_calls(_list(body.get("run")), (*path, "run"), tree)
+    if body.get("build") is False and body.get("run"):
+        spot = tree.value_spot((*path, "run"))
+        yield Flaw(spot, "calls that are never made: nothing is built", hint="no `build: false`")
     expect = body.get("expect")
     if isinstance(expect, list):
         yield from _check_entries(expect, (*path, "expect"), tree)

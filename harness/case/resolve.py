@@ -118,7 +118,7 @@ def _value(value: Any) -> Any:
 
 def _build(value: Any, place: Place, source: _Source) -> model.BuildSpec:
     if not isinstance(value, BuildMapping):
-        return model.BuildSpec(enabled=False)
+        return model.BuildSpec(enabled=value)
     keys = _given(value)
     if isinstance(value.pipeline, tuple):
         keys["pipeline"] = _passes(value.pipeline, (*place, "pipeline"), source)

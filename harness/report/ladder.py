@@ -97,7 +97,7 @@ def _parts(case: Case, judgement: Judgement) -> Iterator[RenderableType]:
     for name, arm in judgement.arms.items():
         yield from _tail(name, arm)
     for name, arm in judgement.arms.items():
-        if arm.differences:
+        if arm.differences and not arm.refused_to_load:
             yield from _seen(name, arm)
     titled = {contrast.title: contrast.case for contrast in case.contrasts}
     for title, contrast in judgement.contrasts.items():

@@ -24,6 +24,7 @@ def main() -> None:
     """Serve the parent's requests: cold, or with TVM and the modules named imported and warm."""
     process.pin_stack()
     process.no_core_dumps()
+    process.reset_signals()
     os.makedirs(os.environ["TVM_REPRO_SCRATCH"], mode=0o700)
     control = socket.socket(fileno=int(sys.argv[1]))
     if "--cold" in sys.argv:

@@ -55,6 +55,17 @@ def enlarge_signal_stack() -> None:
     _kept.append(memory)
 
 
+def reset_signals() -> None:
+    """Forget what was ignored or blocked where the run was started, by nohup for instance.
+
+    What Python itself ignores stays so.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 def no_core_dumps() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -60,11 +60,16 @@ def normalise(message: str) -> str:
         text = f"{_first_line(text)} {explained.group(1)}"
     check = _CHECK.match(text)
     if check:
-        explanation = check.group(2).strip(" :\n")
-        if not explanation:
+        if not (explanation := explained_by(text)):
             return _squeeze(f"Check failed: {check.group(1)}")
         text = explanation
     return _squeeze(_without_what_varies(_without_quoted_lines(text)))
+
+
+def explained_by(text: str) -> str:
+    """What a message of TVM's checks says besides its condition; "" for any other message."""
+    check = _CHECK.match(text)
+    return check.group(2).strip(" :\n") if check else ""
 
 
 def _without_quoted_lines(text: str) -> str:

@@ -10,6 +10,7 @@ from harness.run.trace import Stage
 from harness.verdict.arm import ArmJudgement
 from harness.verdict.expectation import differences, expects_failure
 from harness.verdict.word import Verdict
+from harness.verdict.words import describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,9 @@ def _in_first(words: str) -> Reason:
 
 
 def _first_difference(arm: ArmJudgement, words: str) -> str:
+    if not arm.differences:  # expected, but nothing that may be
+        failed = next(result for result in arm.stages if result.failed)
+        return f"{arm.arm}: {words}; {failed.stage.value}: {describe(failed)}"
     first = arm.differences[0]
     stage = first.stage.value
     return f"{arm.arm}: {words}; {stage}: expected {first.expected}, saw {first.seen}"

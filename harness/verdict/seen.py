@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.run.trace import Stage
 from harness.verdict.frames import function_name, own_name, top_frames
+from harness.verdict.normalise import explained_by
 from harness.verdict.outcome import Crash, Error, Exit, StageResult
 from harness.verdict.words import gist, kind
 
@@ -41,7 +42,8 @@ def _outcome(result: StageResult) -> Iterator[tuple[str, str]]:
         case Error():
             yield "error", outcome.type
             top = top_frames(outcome.frames)[-1:]
-            if said := _start(gist(outcome.message)):
+            message = gist(outcome.message)
+            if said := _start(explained_by(message) or message):
                 yield "match", _quoted(said)
             elif names := [own_name(one) for one in outcome.frames if function_name(one) in top]:
                 yield "in", _quoted(_last_part(names[-1]))

@@ -38,9 +38,11 @@ def test_every_kind_is_one_that_can_be_had() -> None:
     assert set(KINDS) == set(words.split())
 
 
-def test_contrasts_count(tmp_path: Path) -> None:
+def test_contrasts_count_where_the_case_is_right(tmp_path: Path) -> None:
     more = "contrasts: [{title: a, expect: ok}, {title: b, expect: {run: {crash: SIGABRT}}}]\n"
     assert kinds(load_case(write(tmp_path / "case.yaml", GOOD + more))) == ("crash",)
+    wrong = GOOD.replace("expect: ok", "expect: {run: mismatch}")
+    assert kinds(load_case(write(tmp_path / "case.yaml", wrong + more))) == ("wrong_result",)
 
 
 def test_labels(tmp_path: Path) -> None:

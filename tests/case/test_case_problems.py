@@ -112,7 +112,8 @@ MISTAKES = {
     "with": ("build: {with: @@relax.biuld}", "did you mean `relax.build`"),
     "pipeline": ("build: {pipeline: @@taget}", "did you mean `target`"),
     "pass in a pipeline": ("build: {pipeline: [@@a..b]}", "a dotted name"),
-    "build: true": ("build: @@true", "false"),
+    "build as a number": ("build: @@1", "true or false"),
+    "calls without a build": ("build: false\nrun: @@[{call: f}]", "nothing is built"),
     "target": ("build: {target: @@[llvm]}", "a target's name"),
     "opt_level": ("build: {opt_level: @@-1}", "at least 0"),
     # run

@@ -49,7 +49,7 @@ SEEN = [
     "unknown", "unknown in limits", "list wanted", "whole number wanted", "number in quotes",
     "mapping wanted", "module as a list", "bare version", "version without operator", "issue",
     "tag name", "fix", "repeat", "seconds", "memory", "scalar argument", "under", "pass",
-    "with", "pipeline", "build: true", "target", "no call", "argument", "dtype",
+    "with", "pipeline", "build as a number", "target", "no call", "argument", "dtype",
     "negative dimension", "full without shape", "same_as", "after", "both in after",
     "expect is a word", "stage", "stages and arms", "no stock", "outcome",
     "class of an error", "exit code", "one of one", "names of fields",

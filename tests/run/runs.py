@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +81,8 @@ def start_cli(*args: str, **keywords: Any) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
+        # Whatever started the tests may ignore it, which is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         **keywords,
     )
 

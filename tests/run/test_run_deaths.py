@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import left_by, make_case, report_on, servers
+from runs import ROOT, left_by, make_case, report_on, servers
 
 from harness import campaign
 from harness.case import STAGES, Case, signal_name
@@ -65,6 +67,28 @@ def test_every_signal(stage: str, tmp_path: Path, pool: Pool) -> None:
     assert not wrong
     assert all(report.verdict is Verdict.REPRODUCES for report in reports.values())
     assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
+
+
+def test_what_the_caller_ignores_or_blocks_is_no_matter(tmp_path: Path) -> None:
+    numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1)
+
+    def deafen() -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+
+    for number in numbers:
+        case_of(tmp_path, "run", int(number))
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "run", "repros"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=deafen,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.count("reproduces")) == (0, 4), done.stdout
 
 
 def test_signals_that_do_nothing(tmp_path: Path, pool: Pool) -> None:

@@ -146,7 +146,7 @@ def test_build_keys_reach_the_context(tmp_path: Path, pool: Pool) -> None:
 
 
 def test_build_false(tmp_path: Path, pool: Pool) -> None:
-    run = run_once(make_case(tmp_path, module=ADD, passes=[LEGALIZE], build=False, run=RUN), pool)
+    run = run_once(make_case(tmp_path, module=ADD, passes=[LEGALIZE], build=False), pool)
     seen = outcomes(run)
     assert [seen[s] for s in ("build", "vm", "run")] == [Skipped()] * 3
     assert [seen[s] for s in ("pass", "well_formed", "exit")] == [Ok()] * 3
@@ -248,6 +248,11 @@ MISSING = {
 def test_a_pass_that_does_not_exist(name: str, tmp_path: Path, pool: Pool) -> None:
     report = report_on(make_case(tmp_path, module=ADD, passes=[LEGALIZE, name]), pool)
     assert report.verdict is Verdict.UNRUNNABLE
+    assert MISSING[name] in report.judgement.reason
+    # Nor is it green for a case that says so.
+    expect = {"load": {"error": "LookupError"}}
+    case = make_case(tmp_path, module=ADD, passes=[LEGALIZE, name], expect=expect)
+    assert report_on(case, pool).verdict is Verdict.UNRUNNABLE
     assert MISSING[name] in report.judgement.reason
     assert "input" not in {step.stage.value for step in report.judgement.arms["stock"].trace.steps}
 
