@@ -7,7 +7,8 @@ Cases that kill their process are left out.
 
 The three are timed from the first case to the last. Starting the first two (import of TVM and
 warm-up) is not part of it and is shown apart; a fresh interpreter starts anew for every case, so
-that is what it costs; it is slow, and takes part in the first round only. Prints the medians over
+that is what it costs; it is slow, and takes part in the first round only, with every fifth case.
+Prints the medians over
 the rounds, and the ratios round by round.
 """
 
@@ -25,6 +26,8 @@ from pathlib import Path
 
 from harness.case import Case, discover, kinds, load_case
 from harness.run.pool import Job, Pool
+
+FRESH = 5  # every so many cases run in a fresh interpreter
 
 
 def stays_alive(case: Case) -> bool:
@@ -112,7 +115,7 @@ def measure(paths: Sequence[Path], rounds: int) -> None:
                 pass
 
         def fresh() -> None:
-            run_fresh(paths)
+            run_fresh(paths[::FRESH])
 
         variants: dict[str, Callable[[], None]] = {
             "one process, no isolation": once,
@@ -126,6 +129,8 @@ def measure(paths: Sequence[Path], rounds: int) -> None:
             for name, work in variants.items():
                 if number == 0 or work is not fresh:
                     seconds[name].append(timed(work))
+    some = len(paths) / len(paths[::FRESH])
+    seconds["fresh interpreter each"] = [some * one for one in seconds["fresh interpreter each"]]
     plain, base, alone = seconds.values()
     for name, values in seconds.items():
         print(f"{name:28} {statistics.median(values) / len(cases) * 1000:8.1f} ms a case")

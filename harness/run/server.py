@@ -42,6 +42,9 @@ class _Server:
         process.adopt_orphans()
         wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only there to wake the loop
+        signal.pthread_sigmask(
+            signal.SIG_UNBLOCK, {signal.SIGCHLD}
+        )  # a builder may have blocked it
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
