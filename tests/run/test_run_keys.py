@@ -433,7 +433,8 @@ def none(module):
 
 
 def leave_free(module):
-    free = relax.Var("free", module["main"].params[0].ty)
+    x = module["main"].params[0]
+    free = relax.Var("free", x.ty if hasattr(x, "ty") else x.struct_info)
     return tvm.IRModule({"main": relax.Function([], free)})
 """
 
