@@ -7,9 +7,8 @@ Cases that kill their process are left out.
 
 The three are timed from the first case to the last. Starting the first two (import of TVM and
 warm-up) is not part of it and is shown apart; a fresh interpreter starts anew for every case, so
-that is what it costs; it is slow, and takes part in the first round only, with every fifth case.
-Prints the medians over
-the rounds, and the ratios round by round.
+that is what it costs; it is slow, and takes part once, with every fifth case. Prints the medians
+over the rounds, and their ratios.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def in_process(paths: Sequence[Path]) -> Iterator[Callable[[], None]]:
 def serve_in_process(cases: Sequence[Case]) -> None:
     from harness.run import warm
 
-    warm.warm_up(())
+    warm.warm_up()
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what cases print is not part of the conversation
     print("ready", file=channel, flush=True)
@@ -103,10 +102,12 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def measure(paths: Sequence[Path], rounds: int) -> None:
-    cases = [load_case(path) for path in paths]
+def measure(cases: Sequence[Case], rounds: int) -> None:
+    paths = [case.path for case in cases]
     arms = sum(len(jobs_of(case)) for case in cases)
     print(f"{len(cases)} cases, {arms} arms, {rounds} rounds")
+    plain: list[float] = []
+    isolated: list[float] = []
     with in_process(paths) as once, Pool(jobs=1) as pool:
         print(f"TVM {pool.info.tvm} with ffi {pool.info.tvm_ffi}, Python {pool.info.python}")
 
@@ -114,33 +115,24 @@ def measure(paths: Sequence[Path], rounds: int) -> None:
             for _ in pool.run([jobs_of(case) for case in cases]):
                 pass
 
-        def fresh() -> None:
-            run_fresh(paths[::FRESH])
-
-        variants: dict[str, Callable[[], None]] = {
-            "one process, no isolation": once,
-            "fork server": forked,
-            "fresh interpreter each": fresh,
-        }
         once()
         forked()  # warm-up of both
-        seconds: dict[str, list[float]] = {name: [] for name in variants}
-        for number in range(rounds):
-            for name, work in variants.items():
-                if number == 0 or work is not fresh:
-                    seconds[name].append(timed(work))
-    some = len(paths) / len(paths[::FRESH])
-    seconds["fresh interpreter each"] = [some * one for one in seconds["fresh interpreter each"]]
-    plain, base, alone = seconds.values()
-    for name, values in seconds.items():
-        print(f"{name:28} {statistics.median(values) / len(cases) * 1000:8.1f} ms a case")
-    print(f"isolated / in-process          {_ratio(base, plain)}")
-    print(f"fresh interpreter / isolated   {_ratio(alone, base)}")
-
-
-def _ratio(ones: Sequence[float], others: Sequence[float]) -> str:
-    ratios = [one / other for one, other in zip(ones, others, strict=False)]
-    return f"{statistics.median(ratios):6.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        for _ in range(rounds):
+            plain.append(timed(once))
+            isolated.append(timed(forked))
+    some = paths[::FRESH]
+    alone = timed(lambda: run_fresh(some)) * len(paths) / len(some)
+    base = statistics.median(isolated)
+    for name, seconds in (
+        ("one process, no isolation", statistics.median(plain)),
+        ("fork server", base),
+        ("fresh interpreter each", alone),
+    ):
+        print(f"{name:28} {seconds / len(cases) * 1000:8.1f} ms a case")
+    ratios = [one / other for one, other in zip(isolated, plain, strict=True)]
+    spread = f"({min(ratios):.2f} to {max(ratios):.2f})"
+    print(f"isolated / in-process          {statistics.median(ratios):6.2f} {spread}")
+    print(f"fresh interpreter / isolated   {alone / base:6.2f}")
 
 
 def main() -> None:
@@ -150,13 +142,13 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    paths = [path for path in discover(options.paths) if stays_alive(load_case(path))]
+    cases = [case for case in map(load_case, discover(options.paths)) if stays_alive(case)]
     if options.serve:
-        serve_in_process([load_case(path) for path in paths])
+        serve_in_process(cases)
     elif options.once:
-        run_in_process([load_case(path) for path in paths])
+        run_in_process(cases)
     else:
-        measure(paths, options.rounds)
+        measure(cases, options.rounds)
 
 
 if __name__ == "__main__":

@@ -98,8 +98,9 @@ def _importable(name: str) -> bool:
     try:
         spec = find_spec(first)
         for other in others:
-            inside = spec.submodule_search_locations if spec else None
-            spec = PathFinder.find_spec(f"{spec.name}.{other}", inside) if spec and inside else None
+            if spec is None or spec.submodule_search_locations is None:
+                return False
+            spec = PathFinder.find_spec(f"{spec.name}.{other}", spec.submodule_search_locations)
     except (ImportError, ValueError):
         return False
     return spec is not None

@@ -72,10 +72,11 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         case = campaign.read_case(self.path)
+        whole = labels(case)
         for variant, prefix in _named_variants(case):
             for arm in variant.arms:
                 item = CaseItem.from_parent(self, name=f"{prefix}{arm}", case=variant, arm=arm)
-                for label in dict.fromkeys((*labels(case), *variant.tags)):
+                for label in dict.fromkeys((*whole, *variant.tags)):
                     if label not in self.config.stash[_labels]:
                         self.config.stash[_labels].add(label)
                         self.config.addinivalue_line("markers", f"{label}: a label of cases")

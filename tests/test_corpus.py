@@ -64,6 +64,11 @@ class Observed:
 
 
 @pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return [campaign.read_case(path) for path in discover([REPROS])]
+
+
+@pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
     with Pool(2) as pool:
         yield pool
@@ -86,10 +91,9 @@ def observe(
                 yield Observed(variant, expect, traces, judgement)
 
 
-def test_corpus(pool: Pool, tmp_path: Path) -> None:
-    cases = [campaign.read_case(path) for path in discover([REPROS])]
+def test_corpus(cases: list[Case], pool: Pool, tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
-    random.Random(seed).shuffle(cases)
+    cases = random.Random(seed).sample(cases, len(cases))
     seen = list(observe(cases, pool))
     wrong = [
         f"{one.case.id}: {one.judgement.verdict.value}: {one.judgement.reason}"
@@ -108,9 +112,8 @@ def test_corpus(pool: Pool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arm", ["stock", "fixed"])
-def test_values_turned_around(arm: str, pool: Pool) -> None:
+def test_values_turned_around(arm: str, cases: list[Case], pool: Pool) -> None:
     """What a case compares, values and IR texts, is compared: the contrary does not hold."""
-    cases = [campaign.read_case(path) for path in discover([REPROS])]
     turned = [one for case in cases for one in with_checks_turned(case, arm, pool.info)]
     assert turned
     # Each a case of its own, as far as the campaign knows.

@@ -23,6 +23,7 @@ from harness.case import (
     satisfies,
 )
 from harness.compat import VERIFIED_PAIRS
+from harness.verdict.expectation import expects_failure
 
 _HEAD = """# All cases
 
@@ -48,7 +49,7 @@ def state(case: Case, tvm: str, ffi: str) -> str:
     if expect is None or not (satisfies(case.tvm, tvm) and satisfies(case.ffi, ffi)):
         return ""
     for stage, pattern in expect.arms["stock"].stages.items():
-        if pattern.describe() != "ok":
+        if expects_failure(pattern):
             return f"{stage}: {_brief(pattern)}"
     return "ok"
 

@@ -7,7 +7,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import tvm
@@ -42,20 +44,14 @@ def lookup(name: str) -> Any:
 
 
 def python_function(file: Path, name: str) -> Callable[..., Any]:
-    """A function of a Python file, which is run for it.
+    """A function of a Python file, which is run the first time that this process needs it.
 
     Raises
     ------
     Exception
         Whatever the file raises; ImportError or AttributeError when there is no such function.
     """
-    module_name = f"_beside_the_case_{file.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file.name} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    module = _beside(file)
     function = getattr(module, name, None)
     if not callable(function):
         near = difflib.get_close_matches(name, vars(module), n=1)
@@ -64,6 +60,18 @@ def python_function(file: Path, name: str) -> Callable[..., Any]:
             + (f"; did you mean {near[0]!r}?" if near else "")
         )
     return function  # type: ignore[no-any-return]
+
+
+@cache
+def _beside(file: Path) -> ModuleType:
+    name = f"_beside_the_case_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def factory(spec: PassSpec) -> Callable[..., Any]:

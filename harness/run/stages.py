@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cache
 from typing import Any
 
 import tvm
@@ -16,7 +17,7 @@ from harness.case import BuildSpec, Case, PassSpec, RoundTrip, TextCheck
 from harness.run import calls
 from harness.run.names import call_with, factory, make_pass
 from harness.run.narrate import Narrator, StepFailed, ValueDiffers, clip
-from harness.run.trace import Stage
+from harness.run.trace import NAMES, Stage
 from harness.run.wire import ALL_STAGES
 
 _IR_TEXT_LIMIT = 2_000_000
@@ -59,7 +60,7 @@ def _installed_fix(case: Case, arm: str, narrator: Narrator) -> AbstractContextM
 
 
 def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
-    with narrator.step(Stage.LOAD, "passes"):
+    with narrator.step(Stage.LOAD, NAMES):
         factories = [(spec, factory(spec)) for spec in case.passes]
         for spec in case.build.pipeline if isinstance(case.build.pipeline, tuple) else ():
             factory(spec)
@@ -137,12 +138,13 @@ def _check(module: tvm.IRModule, narrator: Narrator, stage: Stage, at: str = "")
 
 
 def _check_after(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
+    printed = cache(module.script)  # only where a text is looked at: printing may be what fails
     try:
         with narrator.step(Stage.PASS, "after"):
             for check in case.after:
                 match check:
                     case TextCheck():
-                        _check_text(check, module.script())
+                        _check_text(check, printed())
                     case RoundTrip():
                         _check_round_trip(check, module)
     except StepFailed:

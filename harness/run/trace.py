@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 
 class Stage(str, Enum):
@@ -18,6 +18,10 @@ class Stage(str, Enum):
     VM = "vm"
     RUN = "run"
     EXIT = "exit"
+
+
+# The part of `load` in which the names that a case gives are looked up in the TVM at hand.
+NAMES: Final = "passes"
 
 
 @dataclass(frozen=True, slots=True)

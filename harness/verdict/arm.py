@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.case import ArmExpect, OneOf
-from harness.run.trace import ArmTrace, Stage, Stopped
+from harness.run.trace import NAMES, ArmTrace, Stage, Stopped
 from harness.verdict.expectation import Difference, differences, expects_failure
 from harness.verdict.outcome import Error, NotReached, Ok, StageResult, stages
 from harness.verdict.signature import NoFailure, Signature, signature, signatures
@@ -98,7 +98,7 @@ class ArmJudgement:
 
         A name that this TVM does not have is never what a case is about.
         """
-        if any(run.outcome_of(Stage.LOAD).at == "passes" for run in self.runs):
+        if any(run.outcome_of(Stage.LOAD).at == NAMES for run in self.runs):
             return True
         pattern = self.expect.stages.get(Stage.LOAD.value)
         if pattern is not None and expects_failure(pattern):

@@ -60,7 +60,8 @@ def normalise(message: str) -> str:
         text = f"{_first_line(text)} {explained.group(1)}"
     check = _CHECK.match(text)
     if check:
-        if not (explanation := explained_by(text)):
+        explanation = _explanation(check)
+        if not explanation:
             return _squeeze(f"Check failed: {check.group(1)}")
         text = explanation
     return _squeeze(_without_what_varies(_without_quoted_lines(text)))
@@ -69,7 +70,11 @@ def normalise(message: str) -> str:
 def explained_by(text: str) -> str:
     """What a message of TVM's checks says besides its condition; "" for any other message."""
     check = _CHECK.match(text)
-    return check.group(2).strip(" :\n") if check else ""
+    return _explanation(check) if check else ""
+
+
+def _explanation(check: re.Match[str]) -> str:
+    return check.group(2).strip(" :\n")
 
 
 def _without_quoted_lines(text: str) -> str:

@@ -4,33 +4,17 @@ import tvm
 from tvm.s_tir import Schedule
 
 
-def compute_at_vectorized(mod: tvm.IRModule) -> tvm.IRModule:
-    """Vectorize the inner loop of block `double`, and move block `add_one` into it."""
-    schedule = Schedule(mod)
-    (loop,) = schedule.get_loops(schedule.get_sblock("double"))
-    _, inner = schedule.split(loop, [None, 4])
-    schedule.vectorize(inner)
-    schedule.compute_at(schedule.get_sblock("add_one"), inner)
-    return schedule.mod
-
-
-def compute_at_unrolled(mod: tvm.IRModule) -> tvm.IRModule:
-    """The same with the inner loop unrolled."""
-    schedule = Schedule(mod)
-    (loop,) = schedule.get_loops(schedule.get_sblock("double"))
-    _, inner = schedule.split(loop, [None, 4])
-    schedule.unroll(inner)
-    schedule.compute_at(schedule.get_sblock("add_one"), inner)
-    return schedule.mod
-
-
-def compute_at_outer(mod: tvm.IRModule) -> tvm.IRModule:
-    """The same with `add_one` moved into the outer loop."""
+def compute_at(mod: tvm.IRModule, inner_is: str, into: str) -> tvm.IRModule:
+    """Make the inner loop of block `double` `vectorized` or `unrolled`, and move block `add_one`
+    into the `inner` or `outer` loop."""
     schedule = Schedule(mod)
     (loop,) = schedule.get_loops(schedule.get_sblock("double"))
     outer, inner = schedule.split(loop, [None, 4])
-    schedule.vectorize(inner)
-    schedule.compute_at(schedule.get_sblock("add_one"), outer)
+    if inner_is == "vectorized":
+        schedule.vectorize(inner)
+    else:
+        schedule.unroll(inner)
+    schedule.compute_at(schedule.get_sblock("add_one"), inner if into == "inner" else outer)
     return schedule.mod
 
 

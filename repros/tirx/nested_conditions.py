@@ -12,19 +12,10 @@ class Module:
 """
 
 
-def _module(depth: int) -> tvm.IRModule:
+def nested(depth: int) -> tvm.IRModule:
+    """So many conditions, each in the next."""
     value = "x[i]"
     for level in range(1, depth + 1):
         value = f"T.if_then_else({value} < {level}, 1, x[0]) - {level}"
     text = _TEXT.format(value=value)
     return tvm.script.from_source(text, check_well_formed=False)
-
-
-def shallow() -> tvm.IRModule:
-    """Four conditions."""
-    return _module(4)
-
-
-def deep() -> tvm.IRModule:
-    """Sixteen conditions."""
-    return _module(16)

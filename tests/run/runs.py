@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +74,28 @@ def _head(text: str) -> str:
     return text.partition(" at ")[0].partition(": ")[0]
 
 
-def start_cli(*args: str, **keywords: Any) -> subprocess.Popen[bytes]:
-    """The command line in a process of its own."""
+def start_cli(*args: str, prefix: Sequence[str] = (), **keywords: Any) -> subprocess.Popen[bytes]:
+    """The command line in a process of its own, behind the command `prefix`."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
+    # Whatever started the tests may ignore it, which is inherited.
+    keywords.setdefault("preexec_fn", lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
     return subprocess.Popen(
-        [sys.executable, "-m", "harness.cli", *args],
+        [*prefix, sys.executable, "-m", "harness.cli", *args],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
-        # Whatever started the tests may ignore it, which is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         **keywords,
     )
+
+
+def run_cli(*args: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
+    """What the command line says and returns; keywords are those of `start_cli`."""
+    process = start_cli(*args, **keywords)
+    try:
+        out, err = (text.decode() for text in process.communicate(timeout=120))
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
 def marked(pid: int) -> set[int]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import ROOT, left_by, make_case, report_on, servers
+from runs import left_by, make_case, report_on, run_cli, servers
 
 from harness import campaign
 from harness.case import STAGES, Case, signal_name
@@ -37,12 +35,12 @@ def outcome_of(number: int) -> Any:
 
 def case_of(folder: Path, stage: str, number: int) -> Case:
     outcome = outcome_of(number)
-    striking = {"python": "deadly.py:through", "args": [number]}
-    passes = [striking if stage == "pass" else {"python": "deadly.py:through"}]
+    striking = {"python": "nasty.py:through", "args": [number]}
+    passes = [striking if stage == "pass" else {"python": "nasty.py:through"}]
     return make_case(
         folder,
         f"{stage}-{signal_name(number)}",
-        module={"python": "deadly.py:make", "args": [stage, number]},
+        module={"python": "nasty.py:struck", "args": [stage, number]},
         passes=passes,
         build={"pipeline": [striking]} if stage == "build" else {},
         run=[{"call": "main", "args": [{"arange": 4}], "equals": "x"}],
@@ -79,15 +77,7 @@ def test_what_the_caller_ignores_or_blocks_is_no_matter(tmp_path: Path) -> None:
 
     for number in numbers:
         case_of(tmp_path, "run", int(number))
-    done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "run", "repros"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        preexec_fn=deafen,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_cli("run", "repros", cwd=tmp_path, preexec_fn=deafen)
     assert (done.returncode, done.stdout.count("reproduces")) == (0, 4), done.stdout
 
 

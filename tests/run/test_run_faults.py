@@ -11,12 +11,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import ROOT, faults, left_by, make_case, report_on, run_once, start_cli, write_case
+from runs import (
+    ROOT,
+    faults,
+    left_by,
+    make_case,
+    report_on,
+    run_cli,
+    run_once,
+    start_cli,
+    write_case,
+)
 
 from harness import campaign
 from harness.report.console import as_text
@@ -44,7 +53,7 @@ def test_what_a_case_changes_the_next_does_not_see(how: str, tmp_path: Path, poo
     look = make_case(tmp_path, "look", module={"python": "spiteful.py:look"})
     sound = make_case(tmp_path, "sound", module=SOUND, run=RUN)
     before = message_of(run_once(look, pool))
-    spite = {"python": "spiteful.py:spite", "args": [how]}
+    spite = {"python": "spiteful.py:spite", "args": [how, SOUND]}
     keys: dict[str, Any] = {"run": RUN, "repeat": 2, "limits": {"seconds": 5}}
     report = report_on(make_case(tmp_path, "spite", module=spite, **keys), pool)
     if how in ("environment", "folder", "signals", "priority"):
@@ -143,18 +152,8 @@ def cases_of(folder: Path) -> Path:
     return folder
 
 
-def cli(folder: Path, *args: str, prefix: Sequence[str] = (), **keywords: Any) -> Any:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **keywords.pop("env", {})}
-    return subprocess.run(
-        [*prefix, sys.executable, "-m", "harness.cli", "run", "repros", "-j", "2", *args],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **keywords,
-    )
+def cli(folder: Path, *args: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
+    return run_cli("run", "repros", "-j", "2", *args, cwd=folder, **keywords)
 
 
 def test_the_disk_is_full(tmp_path: Path) -> None:

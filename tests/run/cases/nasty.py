@@ -1,12 +1,14 @@
 """Builders of modules that misbehave, each in its own way, while they load or while they run."""
 
 import ctypes
+import gc
 import os
 import signal
 import sys
 import time
 
 import tvm
+from tvm import relax
 
 ONE_CALL = """
 @I.ir_module
@@ -105,6 +107,44 @@ def _module(behave):
 
 def _late(behave):
     return lambda: _module(behave)
+
+
+def strike(number):
+    os.kill(os.getpid(), number)
+
+
+def struck(stage, number):
+    """A module whose run is struck by a signal at a stage; those before it are sound."""
+    if stage == "load":
+        strike(number)
+    elif stage in ("input", "well_formed"):
+        sound, seen = relax.analysis.well_formed, []
+
+        def check(module):
+            seen.append(module)
+            if len(seen) == (1 if stage == "input" else 2):
+                strike(number)
+            return sound(module)
+
+        relax.analysis.well_formed = check
+    elif stage == "vm":
+        machine = relax.VirtualMachine
+
+        def make(*args, **keywords):
+            strike(number)
+            return machine(*args, **keywords)
+
+        relax.VirtualMachine = make
+    elif stage == "exit":
+        gc.collect = lambda *_: strike(number)
+    return _module(lambda: strike(number) if stage == "run" else None)
+
+
+def through(module, *number):
+    """A pass that does nothing but strike, when it has a number to do that with."""
+    if number:
+        strike(*number)
+    return module
 
 
 abort = os.abort
