@@ -16,7 +16,7 @@ from harness.case.args import (
 )
 from harness.case.casefile import json_schema
 from harness.case.labels import KINDS, area, kinds, labels
-from harness.case.load import case_id, discover, load_case
+from harness.case.load import case_id, discover, load_case, parse_case
 from harness.case.model import (
     STAGES,
     ArmExpect,
@@ -100,6 +100,7 @@ __all__ = [
     "kinds",
     "labels",
     "load_case",
+    "parse_case",
     "satisfies",
     "signal_name",
 ]

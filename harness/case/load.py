@@ -42,7 +42,21 @@ def load_case(
         With everything that is wrong with the file.
     """
     path = Path(path)
-    tree = read_tree(read_source(path))
+    return parse_case(read_source(path), path, root, fixes)
+
+
+def parse_case(
+    text: str, path: Path, root: str | Path | None = None, fixes: Collection[str] | None = None
+) -> Case:
+    """The case that `text` says, as `load_case` would read it from a file at `path`.
+
+    What the case names beside itself (builders) is looked for beside `path`.
+
+    Raises
+    ------
+    CaseFileError
+    """
+    tree = read_tree(text)
     flaws = list(tree.flaws)
     file = None
     if tree.whole:
