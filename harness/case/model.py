@@ -90,6 +90,9 @@ class NoCheck(Model):
     """The call has to return; its value is not looked at."""
 
 
+_NO_CHECK = NoCheck()
+
+
 class Expression(Model):
     """Python over ``np`` and the function's parameters by name."""
 
@@ -115,7 +118,7 @@ class Call(CallKeys):
     `same_as_input` holds the value against the same call on the module before the passes.
     """
 
-    equals: NoCheck | Check | dict[str, Check] = NoCheck()
+    equals: NoCheck | Check | dict[str, Check] = Field(default_factory=lambda: _NO_CHECK)
     same_as_input: bool = False
     line: int = 0
 
@@ -156,6 +159,10 @@ class Limits(Model):
     memory_mb: Memory = Field(default=4096, description="Address space, in MiB.")
 
 
+# Frozen, and shared: a default that stands in the field itself is copied for every case.
+_BUILD, _LIMITS = BuildSpec(), Limits()
+
+
 class Contrast(Model):
     """A sibling run that must hold too, as a case of its own."""
 
@@ -177,13 +184,13 @@ class Case(Model):
     module: ModuleText | Builder
     passes: tuple[PassSpec, ...] = ()
     fix: str = ""
-    build: BuildSpec = BuildSpec()
+    build: BuildSpec = Field(default_factory=lambda: _BUILD)
     run: tuple[Call, ...] = ()
     after: tuple[TextCheck | RoundTrip, ...] = ()
     expect: tuple[VersionedExpect, ...]
     contrasts: tuple[Contrast, ...] = ()
     requires: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=lambda: _LIMITS)
     repeat: int = 1
 
     @property

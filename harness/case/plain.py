@@ -45,6 +45,10 @@ _TRAPS = tuple(
 )
 
 
+# The words that are, or might be taken for, something else than a text.
+_SPECIAL_WORDS = {"yes", "no", "on", "off", "true", "false", "null", "inf", "infinity", "nan"}
+
+
 class Misread(Exception):
     """A scalar that one YAML version reads in another way than the next."""
 
@@ -61,6 +65,8 @@ def plain_value(text: str) -> bool | int | float | str | None:
     ------
     Misread
     """
+    if text[:1].isalpha() and text.lower() not in _SPECIAL_WORDS:
+        return text  # most scalars are: the rest is slower
     if text in _BOOL:
         return _BOOL[text]
     if text in _NULL:

@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from harness.case import model
-from harness.case.base import Model
-from harness.case.casefile import ArmsForm, CaseFile, StagesForm
+from harness.case.casefile import ArmsForm, CaseFile, CaseKeys, StagesForm
 from harness.case.forms import (
     BuildMapping,
     CallForm,
@@ -29,15 +28,13 @@ from harness.case.tree import Tree
 def resolve(file: CaseFile, tree: Tree, path: Path, id: str) -> model.Case:
     """The case that `file`, read from `path`, means; its contrasts as cases of their own."""
     source = _Source(tree, path)
-    own = _placed(file, ())
-    own.pop("contrasts", None)
+    own = _values(file, (), source)
     contrasts = []
     for index, one in enumerate(file.contrasts):
-        keys = {**own, **_placed(one, ("contrasts", index))}
-        case = model.Case(id=f"{id}#{one.title}", path=path, **_values(keys, source))
+        keys = {**own, **_values(one, ("contrasts", index), source)}
+        case = model.Case(id=f"{id}#{one.title}", path=path, **keys)
         contrasts.append(model.Contrast(title=one.title, case=case))
-    values = _values(own, source)
-    return model.Case(id=id, path=path, contrasts=tuple(contrasts), **values)
+    return model.Case(id=id, path=path, contrasts=tuple(contrasts), **own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +57,13 @@ def _given(form: BaseModel) -> dict[str, Any]:
     return {name: getattr(form, name) for name in form.model_fields_set}
 
 
-def _placed(form: Model, place: Place) -> dict[str, tuple[Any, Place]]:
-    """The keys that are given, each with its place: a contrast has some from the case itself."""
-    return {name: (value, (*place, name)) for name, value in _given(form).items()}
-
-
-def _values(keys: dict[str, tuple[Any, Place]], source: _Source) -> dict[str, Any]:
+def _values(form: CaseKeys, place: Place, source: _Source) -> dict[str, Any]:
+    """What the keys that are given mean; contrasts are left to themselves."""
+    given = _given(form)
+    given.pop("contrasts", None)
     return {
-        name: _MEANINGS[name](value, place, source) if name in _MEANINGS else value
-        for name, (value, place) in keys.items()
+        name: _MEANINGS[name](value, (*place, name), source) if name in _MEANINGS else value
+        for name, value in given.items()
     }
 
 

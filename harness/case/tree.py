@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A place in the file; lines and columns count from 1. `style` is YAML's mark: ``|``, ``>``."""
 
     line: int
