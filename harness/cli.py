@@ -35,6 +35,23 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--at", metavar="PASS", help="whose diff (default: where the arms part)")
     _isolation(compare)
 
+    bless = commands.add_parser(
+        "bless", help="write what is seen into `expect:` of cases, as a diff first"
+    )
+    _paths(bless, "+")
+    bless.add_argument("--write", action="store_true", help="change the files")
+    bless.add_argument(
+        "--for",
+        dest="scope",
+        type=_scope,
+        default="",
+        metavar="SPEC",
+        help="the releases that a new entry speaks of, such as '>=0.27', or any: no word about "
+        "releases (default: the one at hand, where the entry speaks of others too)",
+    )
+    bless.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N")
+    _isolation(bless)
+
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)
     listing = commands.add_parser("list", help="list cases, without TVM")
@@ -49,8 +66,10 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-def _paths(command: argparse.ArgumentParser) -> None:
-    command.add_argument("paths", nargs="*", metavar="PATH", help="case files or folders (repros)")
+def _paths(command: argparse.ArgumentParser, number: str = "*") -> None:
+    command.add_argument(
+        "paths", nargs=number, metavar="PATH", help="case files or folders (repros)"
+    )
     command.add_argument(
         "-k", metavar="EXPR", default="", help="only cases whose id, labels or issue match"
     )
@@ -70,6 +89,18 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, came {text!r}")
     return number
+
+
+def _scope(text: str) -> str:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        SpecifierSet("" if text == "any" else text)
+    except InvalidSpecifier:
+        raise argparse.ArgumentTypeError(
+            f"expected a PEP 440 specifier such as '>=0.27', or any; came {text!r}"
+        ) from None
+    return text
 
 
 def _open_closed_streams() -> None:

@@ -11,7 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness import campaign, look
-from harness.case import Case, CaseFileError, Problem, case_id, discover, json_schema, labels
+from harness.case import (
+    Case,
+    CaseFileError,
+    Problem,
+    case_id,
+    discover,
+    json_schema,
+    labels,
+    satisfies,
+)
 from harness.compat import pair_state
 from harness.report import ir
 from harness.report.catalogue import catalogue
@@ -88,6 +97,32 @@ def compare(options: Namespace) -> int:
         out.print(f"\n{fixed.at}: what is different with the fix", style="title")
         out.print(ir.diff(stock.after, fixed.after, ("stock", "fixed")), soft_wrap=True)
     return exit_code([report.verdict])
+
+
+def bless(options: Namespace) -> int:
+    """``tvm-repro bless``: case files that say what is seen, as a diff unless they are written."""
+    from harness.triage import bless as blessing
+
+    cases, problems = read_cases(options)
+    _print_problems(problems)
+    misjudged = campaign.misjudged_canaries(options.isolation)
+    if misjudged:
+        print(f"refused: canaries were misjudged: {misjudged}", file=sys.stderr)
+        return INFRA
+    out, chosen = console(), campaign.Options(jobs=options.jobs, isolation=options.isolation)
+    with Pool(options.jobs, options.isolation) as pool:
+        if options.scope not in ("", blessing.ANY) and not satisfies(options.scope, pool.info.tvm):
+            raise UsageError(f"--for {options.scope}: the TVM at hand is {pool.info.tvm}")
+        done = []
+        for one in blessing.bless(cases, chosen, pool, options.scope):
+            blessing.show(one, out)
+            if one.text and options.write:
+                try:
+                    blessing.write(one)
+                except OSError as error:
+                    raise UsageError(f"{one.case.path}: {error.strerror}") from None
+            done.append(one)
+    return blessing.conclude(done, options.write, out) or (USAGE if problems else 0)
 
 
 def lint(options: Namespace) -> int:
@@ -228,6 +263,7 @@ def _pass_index(case: Case, at: str | None) -> int | None:
 COMMANDS = {
     "run": run,
     "compare": compare,
+    "bless": bless,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -64,6 +65,41 @@ def _changed(text: str, path: Path, value: Any) -> str:
         new = document.having(path, value)
     if _form(read_tree(new).data) != _form(wanted):
         raise ValueError(f"cannot write {'.'.join(map(str, path))} into this file")
+    return new
+
+
+def in_front(text: str, path: Path, entry: Mapping[str, Any]) -> str:
+    """The text of a sound case file with one more entry in a list.
+
+    Parameters
+    ----------
+    text : str
+    path : tuple of str and int
+        Of the entry that the new one comes in front of; its number may be one past the last. A
+        value that is no entry becomes one: the second of a new list.
+    entry : mapping
+
+    Raises
+    ------
+    ValueError
+        When `path` leads nowhere.
+    """
+    wanted = copy.deepcopy(read_tree(text).data)
+    into = _at(wanted, path[:-1])
+    if isinstance(path[-1], int):
+        into.insert(path[-1], dict(entry))
+    else:
+        into[path[-1]] = [dict(entry), into[path[-1]]]
+    document = _Document(text)
+    line = document.line_around((*path[:-1], 0) if isinstance(path[-1], int) else path)
+    if line is not None:
+        new = document.with_line(line, _at(wanted, line))
+    elif isinstance(path[-1], int):
+        new = document.with_item(path[:-1], path[-1], entry)
+    else:
+        new = document.as_second(path, entry)
+    if _form(read_tree(new).data) != _form(wanted):
+        raise ValueError(f"cannot put an entry in front of {'.'.join(map(str, path))}")
     return new
 
 
@@ -147,6 +183,40 @@ class _Document:
                 return self.text[:start] + self.text[self.line_end(entry.end) :]
         return self.text
 
+    def with_item(self, path: Path, index: int, item: Mapping[str, Any]) -> str:
+        """The text with one more item in a list of lines; remarks above an item stay with it."""
+        items = self.node(path)
+        column = items.start_mark.column
+        if index < len(items.value):
+            start = self.line_start(self.offset(items.value[index].start_mark))
+            while self.text[start : start + column + 1].strip() != "-":
+                start = self.line_start(start - 1)
+            while self.text[self.line_start(start - 1) : start].lstrip().startswith("#"):
+                start = self.line_start(start - 1)
+        else:
+            start = self.line_end(self.end(items))
+        head = self.text[:start] + ("" if self.text[:start].endswith("\n") else "\n")
+        return f"{head}{' ' * column}{_item(item, column)}\n{self.text[start:]}"
+
+    def as_second(self, path: Path, item: Mapping[str, Any]) -> str:
+        """The text with a list of `item` and what stands at `path`, word for word."""
+        node = self.node(path)
+        start, end = self.offset(node.start_mark), self.end(node)
+        head, value = self.text[: self.line_start(start)], self.text[start:end]
+        column = start - len(head)
+        if self.text[len(head) : start].strip():  # on the line of its key
+            head = self.text[:start].rstrip() + "\n"
+            (key,) = (one for one in self.entries(path[:-1]) if one.name == path[-1])
+            column = key.column + 2
+        else:
+            value = re.sub(r"\n(?=[^\n])", "\n  ", value)
+        margin = " " * column
+        return f"{head}{margin}{_item(item, column)}\n{margin}- {value}{self.text[end:]}"
+
+    def line_start(self, offset: int) -> int:
+        """Where the line around `offset` begins."""
+        return self.text.rfind("\n", 0, max(offset, 0)) + 1
+
     def entries(self, path: Path) -> list[_Entry]:
         """The keys of the block mapping at `path`, in their order."""
         return [
@@ -171,6 +241,10 @@ class _Document:
         """Behind the line break that comes next."""
         found = self.text.find("\n", offset)
         return len(self.text) if found < 0 else found + 1
+
+
+def _item(item: Mapping[str, Any], column: int) -> str:
+    return "- " + rendered(dict(item), column + 2).rstrip("\n ")
 
 
 def _inner(node: Any, item: str | int) -> Any:

@@ -1,0 +1,1 @@
+"""What an engineer does next with a case. Never imports TVM."""
