@@ -25,6 +25,12 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--arm", choices=("stock", "fixed", "both"), default="both")
     run.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="cases at a time")
     run.add_argument("--jsonl", metavar="FILE", help="write a line for each case as it ends")
+    run.add_argument("--shard", type=_shard, metavar="I/N", help="only this part of the cases")
+    run.add_argument(
+        "--last",
+        metavar="RESULTS",
+        help="the results of an earlier run: what differed then comes first, shards take equal time",
+    )
     run.add_argument("-v", "--verbose", action="store_true", help="show the ladder of every case")
     _isolation(run)
 
@@ -51,6 +57,12 @@ def parser() -> argparse.ArgumentParser:
     )
     bless.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N")
     _isolation(bless)
+
+    diff = commands.add_parser("diff", help="what changed from one run to the next, without TVM")
+    for name in ("old", "new"):
+        diff.add_argument(
+            name, metavar=name.upper(), help="a results file, or a folder with those of its shards"
+        )
 
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)
@@ -101,8 +113,6 @@ def _scope(text: str) -> str:
             f"expected a PEP 440 specifier such as '>=0.27', or any; came {text!r}"
         ) from None
     return text
-
-
 def _open_closed_streams() -> None:
     """Put the null device where the caller has closed one of the standard streams.
 
@@ -136,13 +146,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _perform(options: argparse.Namespace) -> int:
     from harness import commands
     from harness.case import CaseFileError
+    from harness.report.results import ResultsError
     from harness.run.host import ServerError
     from harness.select import SelectError
 
     try:
         code = commands.COMMANDS[options.command](options)
         sys.stdout.flush()
-    except (commands.UsageError, CaseFileError, SelectError) as error:
+    except (commands.UsageError, CaseFileError, ResultsError, SelectError) as error:
         print(f"tvm-repro: {error}", file=sys.stderr)
         code = 2
     except ServerError as error:

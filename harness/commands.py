@@ -24,10 +24,13 @@ from harness.case import (
 from harness.compat import pair_state
 from harness.report import ir
 from harness.report.catalogue import catalogue
+from harness.report.changed import changed
+from harness.report.changes import Kind, changes
 from harness.report.console import console
 from harness.report.jsonl import ResultsFile
 from harness.report.ladder import ladder
 from harness.report.progress import progress
+from harness.report.results import read_results, results_in
 from harness.report.summary import one_line, summary
 from harness.report.text import line
 from harness.run.pool import Pool
@@ -123,6 +126,19 @@ def bless(options: Namespace) -> int:
                     raise UsageError(f"{one.case.path}: {error.strerror}") from None
             done.append(one)
     return blessing.conclude(done, options.write, out) or (USAGE if problems else 0)
+def diff(options: Namespace) -> int:
+    """``tvm-repro diff``: what changed between two runs; 1 when somebody has to look, 3 for a run
+    that says nothing."""
+    old, new = (read_results(results_in(Path(given))) for given in (options.old, options.new))
+    void = [f"{results.name}: {results.void}" for results in (old, new) if results.void]
+    if void:
+        print(*void, "nothing can be compared", sep="\n", file=sys.stderr)
+        return INFRA
+    found = changes(old, new)
+    console().print(changed(old, new, found), soft_wrap=True)
+    if any(change.kind is Kind.VOID for change in found):
+        return INFRA
+    return int(any(change.needs_person for change in found))
 
 
 def lint(options: Namespace) -> int:
@@ -264,6 +280,7 @@ COMMANDS = {
     "run": run,
     "compare": compare,
     "bless": bless,
+    "diff": diff,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

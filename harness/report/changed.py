@@ -1,0 +1,68 @@
+"""Changes for people at a terminal: the urgent first, those that fail alike together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from harness.report.changes import Change, Kind
+from harness.report.results import Results
+from harness.report.text import line
+
+_STYLES = {Kind.RENAMED: "expected", Kind.MOVED: "expected", Kind.NEW: "right"}
+_STYLES |= {Kind.RECOVERED: "right", Kind.SAME: "quiet"}
+
+
+def changed(old: Results, new: Results, changes: Sequence[Change]) -> RenderableType:
+    """What is compared, each change that is one, and the counts."""
+    return Group(*_head(old, new), *_groups(changes), _counts(changes))
+
+
+def _head(old: Results, new: Results) -> Iterator[Text]:
+    for word, one in (("old", old), ("new", new)):
+        started = line(str(one.header.get("started", "")), 40)
+        text = Text.assemble(
+            (f"{word}  ", "quiet"), f"{one.pair}, {started}, {len(one.cases)} cases"
+        )
+        yield text.append(", cut off in the middle" if one.cut_off else "", style="wrong")
+
+
+def _groups(changes: Sequence[Change]) -> Iterator[Text]:
+    for kind, group in groupby(changes, key=lambda one: one.kind):
+        if kind is Kind.SAME:
+            continue
+        members = list(group)
+        yield Text()
+        head = f"{kind.value}: {len(members)}"
+        yield Text.assemble((head, _STYLES.get(kind, "wrong")), (f"  {kind.meaning}", "quiet"))
+        for signature, alike in groupby(members, key=lambda one: one.signature):
+            yield from (_case(change) for change in alike)
+            if signature:
+                yield Text(f"    {line(signature, 300)}", style="quiet")
+
+
+def _case(change: Change) -> Text:
+    words = [_verdict(change.old), _verdict(change.new)]
+    became = " -> ".join(dict.fromkeys(word for word in words if word))
+    return Text.assemble("  ", (line(change.case), "title"), f"  {became}{_reason(change)}")
+
+
+def _verdict(case: Mapping[str, Any] | None) -> str:
+    return str(case["verdict"]) if case else ""
+
+
+def _reason(change: Change) -> str:
+    reason = (change.new or {}).get("reason", "")
+    shown = change.needs_person and isinstance(reason, str) and reason
+    return f": {line(str(reason))}" if shown else ""
+
+
+def _counts(changes: Sequence[Change]) -> Text:
+    number = Counter(change.kind for change in changes)
+    said = ", ".join(f"{number[kind]} {kind.value}" for kind in Kind if number[kind])
+    return Text(f"\n{said or 'no cases'}")
