@@ -25,11 +25,11 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--arm", choices=("stock", "fixed", "both"), default="both")
     run.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="cases at a time")
     run.add_argument("--jsonl", metavar="FILE", help="write a line for each case as it ends")
-    run.add_argument("--shard", type=_shard, metavar="I/N", help="only this part of the cases")
+    run.add_argument("--shard", metavar="I/N", help="only this part of the cases")
     run.add_argument(
         "--last",
         metavar="RESULTS",
-        help="the results of an earlier run: what differed then comes first, shards take equal time",
+        help="results of an earlier run: what differed then comes first, shards take equal time",
     )
     run.add_argument("-v", "--verbose", action="store_true", help="show the ladder of every case")
     _isolation(run)
@@ -113,6 +113,8 @@ def _scope(text: str) -> str:
             f"expected a PEP 440 specifier such as '>=0.27', or any; came {text!r}"
         ) from None
     return text
+
+
 def _open_closed_streams() -> None:
     """Put the null device where the caller has closed one of the standard streams.
 

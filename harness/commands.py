@@ -34,6 +34,7 @@ from harness.report.results import read_results, results_in
 from harness.report.summary import one_line, summary
 from harness.report.text import line
 from harness.run.pool import Pool
+from harness.schedule import ordered, parse_shard, part
 from harness.select import Selection
 from harness.verdict.word import exit_code
 
@@ -47,8 +48,9 @@ class UsageError(Exception):
 
 def run(options: Namespace) -> int:
     """``tvm-repro run``: judge cases, a line for each as it ends."""
-    cases, problems = read_cases(options)
+    read, problems = read_cases(options)
     _print_problems(problems)
+    cases = _planned(read, options)
     reports: list[campaign.CaseReport] = []
     out = console()
     chosen = campaign.Options(_arms(options.arm), options.jobs, options.isolation)
@@ -126,6 +128,8 @@ def bless(options: Namespace) -> int:
                     raise UsageError(f"{one.case.path}: {error.strerror}") from None
             done.append(one)
     return blessing.conclude(done, options.write, out) or (USAGE if problems else 0)
+
+
 def diff(options: Namespace) -> int:
     """``tvm-repro diff``: what changed between two runs; 1 when somebody has to look, 3 for a run
     that says nothing."""
@@ -218,6 +222,17 @@ def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...
         why = f"none of the {len(cases)} cases in {where} matches -k {options.k!r}"
         raise UsageError(why if cases else f"no case files (*.yaml) in {where}")
     return selected, tuple(problems)
+
+
+def _planned(cases: tuple[Case, ...], options: Namespace) -> list[Case]:
+    """The cases in the order in which they run: those of the shard, where one is given."""
+    last = read_results(results_in(Path(options.last))) if options.last else None
+    if options.shard is None:
+        return ordered(cases, last)
+    try:
+        return part(cases, parse_shard(options.shard), last)
+    except ValueError as error:
+        raise UsageError(f"--shard: {error}") from None
 
 
 def _warn_of_pair(pool: Pool) -> None:

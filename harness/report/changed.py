@@ -43,7 +43,7 @@ def _groups(changes: Sequence[Change]) -> Iterator[Text]:
         for signature, alike in groupby(members, key=lambda one: one.signature):
             yield from (_case(change) for change in alike)
             if signature:
-                yield Text(f"    {line(signature, 300)}", style="quiet")
+                yield Text(f"    {line(signature, 160)}", style="quiet")
 
 
 def _case(change: Change) -> Text:

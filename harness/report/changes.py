@@ -78,8 +78,8 @@ class Change:
 
     @property
     def signature(self) -> str:
-        """Of the first failure in the run that has the case; "" when nothing failed."""
-        return next(iter(signatures(self.new or self.old or {}).values()), "")
+        """Of the first failure in the new run; "" when nothing failed."""
+        return next(iter(signatures(self.new or {}).values()), "")
 
 
 _URGENT = (
