@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
+from harness.case.lines import Lines
 from harness.case.plain import Misread, plain_value
 from harness.case.tree import Flaw, Path, Spot, Tree
 
@@ -43,13 +44,14 @@ class _Open:
 
 def read_tree(text: str) -> Tree:
     """Read one YAML document. Never raises: what is wrong is in `flaws`."""
-    reader = _Reader()
+    lines = Lines(text)
+    reader = _Reader(lines)
     try:
         for event in _events(text):
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         reader.tree.whole = False
-        reader.tree.flaws.append(_syntax_flaw(error, text))
+        reader.tree.flaws.append(_syntax_flaw(error, lines))
     except _Stop:
         reader.tree.whole = False
     return reader.tree
@@ -64,12 +66,12 @@ def _events(text: str) -> Iterator[Any]:
         loader.dispose()
 
 
-def _syntax_flaw(error: yaml.MarkedYAMLError, text: str) -> Flaw:
+def _syntax_flaw(error: yaml.MarkedYAMLError, lines: Lines) -> Flaw:
     mark = error.problem_mark or error.context_mark
-    spot = Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
+    spot = Spot(*lines.place(mark.index)) if mark else Spot(1, 1)
     problem = error.problem or "not YAML"
     said = f"{error.context}, {problem}" if error.context else problem
-    line = "".join(text.splitlines()[spot.line - 1 : spot.line])
+    line = lines.text_of(spot.line)
     indentation = line[: len(line) - len(line.lstrip())]
     if "\t" in indentation or line[spot.column - 1 : spot.column] == "\t":
         return Flaw(spot, "a tab in the indentation", "spaces", hint="YAML indents with spaces")
@@ -78,7 +80,8 @@ def _syntax_flaw(error: yaml.MarkedYAMLError, text: str) -> Flaw:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
         self.tree = Tree()
         self.stack: list[_Open] = []
         self.documents = 0
@@ -145,7 +148,7 @@ class _Reader:
             hint = f"first given on line {self.tree.keys[path].line}"
             self._flaw(event, f"duplicate key `{key}`", hint=hint)
         if not bad:
-            self.tree.keys[path] = _spot(event)
+            self.tree.keys[path] = self._spot(event)
         top.key, top.throw_away = key, bad
 
     def _open(self, event: Any, container: dict[str, Any] | list[Any]) -> None:
@@ -164,7 +167,7 @@ class _Reader:
         """Put `value` where it belongs; returns its path."""
         if not self.stack:
             self.tree.data = value
-            self.tree.values[()] = _spot(event)
+            self.tree.values[()] = self._spot(event)
             return ()
         top = self.stack[-1]
         if isinstance(top.into, list):
@@ -175,7 +178,7 @@ class _Reader:
         else:
             path = (*top.path, str(top.key))
             top.into[str(top.key)] = value
-        self.tree.values[path] = _spot(event)
+        self.tree.values[path] = self._spot(event)
         return path
 
     def _placed(self) -> None:
@@ -192,13 +195,11 @@ class _Reader:
     def _flaw(
         self, event: Any, message: str, got: str = "", hint: str = "", expected: str = ""
     ) -> None:
-        self.tree.flaws.append(Flaw(_spot(event), message, expected, got, hint))
+        self.tree.flaws.append(Flaw(self._spot(event), message, expected, got, hint))
 
     def _stop(self, event: Any, message: str, expected: str) -> NoReturn:
         self._flaw(event, message, expected=expected)
         raise _Stop
 
-
-def _spot(event: Any) -> Spot:
-    mark = event.start_mark
-    return Spot(mark.line + 1, mark.column + 1, getattr(event, "style", None) or "")
+    def _spot(self, event: Any) -> Spot:
+        return Spot(*self.lines.place(event.start_mark.index), getattr(event, "style", None) or "")

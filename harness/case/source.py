@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from harness.case.lines import Lines
 from harness.case.problems import CaseFileError, Problem
 
 LARGEST = 1 << 20  # bytes; the largest case seen has some ten thousand
@@ -33,11 +34,12 @@ def read_source(path: Path) -> str:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = raw[: error.start].decode("utf-8", "replace")
-        raise _at(path, before, "not UTF-8", f"byte 0x{raw[error.start]:02x}") from None
+        sound = raw[: error.start].decode("utf-8")
+        got = f"byte 0x{raw[error.start]:02x}"
+        raise _at(path, sound, len(sound), "not UTF-8", got) from None
     if bad := _UNPRINTABLE.search(text):
         got = f"U+{ord(bad[0]):04X}"
-        raise _at(path, text[: bad.start()], "a binary file, or a stray control character", got)
+        raise _at(path, text, bad.start(), "a binary file, or a stray control character", got)
     if not text.strip():
         raise CaseFileError([Problem(path, 1, 1, "an empty file", "a case")])
     return text
@@ -63,7 +65,5 @@ def _bytes(path: Path) -> bytes:
     return raw
 
 
-def _at(path: Path, before: str, message: str, got: str) -> CaseFileError:
-    line = before.count("\n") + 1
-    column = len(before) - (before.rfind("\n") + 1) + 1
-    return CaseFileError([Problem(path, line, column, message, "UTF-8 text", got)])
+def _at(path: Path, text: str, index: int, message: str, got: str) -> CaseFileError:
+    return CaseFileError([Problem(path, *Lines(text).place(index), message, "UTF-8 text", got)])
