@@ -116,15 +116,10 @@ def _scope(text: str) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Put the null device where the caller has closed one of the standard streams.
+    """Put the null device where the caller has closed one of the standard streams."""
+    from harness.run.process import open_closed_streams
 
-    Else the next file that is opened takes its number, and what is printed lands in that.
-    """
-    for fd in range(3):
-        try:
-            os.fstat(fd)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    open_closed_streams()
     sys.stdout = sys.stdout or open(1, "w", closefd=False)
     sys.stderr = sys.stderr or open(2, "w", closefd=False)
 

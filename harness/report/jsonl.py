@@ -5,8 +5,11 @@ Schema 1. Keys may be added; none is taken away or given another meaning.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import stat
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -36,7 +39,7 @@ class ResultsFile:
     Parameters
     ----------
     path : Path
-        Made anew; a file that is there is overwritten.
+        Made anew; a file that is there is overwritten, unless another run is writing to it.
     info : TvmInfo
         For the header.
 
@@ -47,9 +50,12 @@ class ResultsFile:
     """
 
     def __init__(self, path: Path, info: TvmInfo) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._fd = os.open(path, flags, 0o666)
         try:
+            if stat.S_ISREG(os.fstat(self._fd).st_mode):
+                _claim(self._fd)
+                os.truncate(self._fd, 0)
             self._write(header(info, datetime.now(timezone.utc)))
         except BaseException:
             os.close(self._fd)
@@ -81,6 +87,16 @@ class ResultsFile:
         rest = json.dumps(record, ensure_ascii=True).encode("ascii") + b"\n"
         while rest:
             rest = rest[os.write(self._fd, rest) :]
+
+
+def _claim(fd: int) -> None:
+    """Lock the file, as long as it is open."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, "another run is writing to it") from None
+    except OSError:
+        pass  # a file system without locks
 
 
 def header(info: TvmInfo, started: datetime) -> dict[str, Any]:

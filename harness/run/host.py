@@ -215,10 +215,11 @@ class Child:
             self._take_status(data)
 
     def _take_status(self, data: bytes) -> None:
-        with contextlib.suppress(ValueError):
-            status = json.loads(data.splitlines()[0])
-            if isinstance(status, dict):
-                self.ended = status
+        for line in data.splitlines():  # a thread of the loader may have written there too
+            with contextlib.suppress(ValueError):
+                status = json.loads(line)
+                if isinstance(status, dict):
+                    self.ended = status
 
     def drain(self) -> None:
         """After the end: take what still stands in the pipes. What a stray adds is not waited for.

@@ -116,7 +116,13 @@ class Lane:
         return True
 
     def lose(self, end: End) -> Iterator[Outcome]:
-        """The server died with this lane alone on it: its current job did that."""
+        """The server died with this lane alone on it: its current job did that.
+
+        Or the server was killed because it did not end the job, whose time was over.
+        """
+        child = self._arm or self._loader
+        if child is not None and child.killed_at is not None:
+            end = child.end()
         if self._arm is not None:
             yield self._finish(end)
         elif self._loader is not None and self.jobs:

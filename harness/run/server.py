@@ -40,6 +40,7 @@ class _Server:
         every frame of the Python stack, and the children should not pay for this loop's.
         """
         process.adopt_orphans()
+        process.open_closed_streams()  # those of a loader, by the builder that it has called
         wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only there to wake the loop
         signal.pthread_sigmask(

@@ -23,8 +23,20 @@ ODD = (
     "*a &a !t !!python/name:os.system << ? : - > | % @ ` ok hang main relax.transform.X"
 ).split(" ")
 ODD += ["9" * 30, "9" * 399, "0x" + "f" * 390, "1" + "0" * 5000, "[" * 60, "{a: " * 60, "((" * 300]
-ODD += ["é", "\u202e", "\u2028", "\x85", "\r", "\t", "\u200b", "\ufeff", "\x1b[31m", "a\u0301", "𝔘"]
-# The same as data, for what is changed behind the parser's back.
+ODD += [
+    "é",
+    "\u202e",
+    "\u2028",
+    "\x85",
+    "\r",
+    "\t",
+    "\u200b",
+    "\ufeff",
+    "\x1b[31m",
+    "a\u0301",
+    "\U0001d518",
+]
+# The same as data, to be written as sound YAML.
 ODD_DATA: list[Any] = [None, True, 0, -1, 1.5, float("nan"), float("inf"), "", " ", "ok", "\n"]
 ODD_DATA += [
     10**30,
@@ -52,12 +64,14 @@ ODD_DATA += [[0] * 50, [[1, 2], [3]], {"tensor": [[1, 2], [3]]}, {"random": [10*
 ODD_DATA += [{"arange": 10**399, "shape": [10**399] * 12}, {"new": "a.b", "args": {"a": [1]}}]
 ODD_DATA += [{"tuple": [{"tuple": [{"result_of": 10**30}]}]}, {"one_of": ["ok", {"one_of": []}]}]
 
+PUNCTUATION = ("\n", "\n  ", "\n- ", ": ", ", ", "title", "expect")
 raw = st.one_of(
     st.binary(max_size=2_000),
     st.text(max_size=2_000).map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.lists(st.sampled_from([*ODD, "\n", "\n  ", "\n- ", ": ", ", ", "title", "expect"]), max_size=60)
-    .map(lambda parts: "".join(parts).encode("utf-8")),
-)  # fmt: skip
+    st.lists(st.sampled_from([*ODD, *PUNCTUATION]), max_size=60).map(
+        lambda parts: "".join(parts).encode("utf-8")
+    ),
+)
 
 
 # --- lines ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,14 @@ def write_case(folder: Path, name: str = "case", **keys: Any) -> Path:
         yaml.dump(body, Dumper=_Plain, sort_keys=False, allow_unicode=True), encoding="utf-8"
     )
     return file
+
+
+def built(folder: Path, body: str, **keys: Any) -> Case:
+    """A case whose module is made by a function with this body."""
+    path = write_case(folder, module={"python": "own.py:make"}, **keys)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    (path.parent / "own.py").write_text(f"import tvm\n\ndef make():\n{lines}")
+    return campaign.read_case(path)
 
 
 def report_on(case: Case, pool: Pool, **options: Any) -> campaign.CaseReport:
@@ -117,6 +125,14 @@ def left_by(pid: int, but: set[int] = frozenset(), patience: float = 10.0) -> se
     while (left := marked(pid) - but) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left
+
+
+def wait_for(what: Callable[[], object], patience: float = 60.0) -> None:
+    """Return once it is so."""
+    deadline = time.monotonic() + patience
+    while not what():
+        assert time.monotonic() < deadline, "in vain"
+        time.sleep(0.02)
 
 
 def servers(pool: Pool) -> set[int]:

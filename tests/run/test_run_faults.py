@@ -17,20 +17,24 @@ from typing import Any
 import pytest
 from runs import (
     ROOT,
+    built,
     faults,
     left_by,
     make_case,
     report_on,
     run_cli,
     run_once,
+    servers,
     start_cli,
     write_case,
 )
 
-from harness import campaign
 from harness.report.console import as_text
+from harness.report.jsonl import ResultsFile
 from harness.report.ladder import ladder
+from harness.run import host
 from harness.run.pool import Pool
+from harness.run.trace import TvmInfo
 from harness.verdict.outcome import Error
 from harness.verdict.word import Verdict
 
@@ -83,14 +87,6 @@ MESSAGES = {
     "class without end": ("type('E' * 100_000, (Exception,), {})('m')", "E" * 10, "m"),
     "a chain": ("ExceptionGroup('g', [ValueError('a')])", "ExceptionGroup", "g"),
 }
-
-
-def built(folder: Path, body: str, **keys: Any) -> Any:
-    """A case whose module is made by a function with this body."""
-    path = write_case(folder, module={"python": "own.py:make"}, **keys)
-    lines = "".join(f"    {line}\n" for line in body.splitlines())
-    (path.parent / "own.py").write_text(f"import tvm\n\ndef make():\n{lines}")
-    return campaign.read_case(path)
 
 
 @pytest.mark.parametrize("kind", MESSAGES)
@@ -217,6 +213,53 @@ def test_no_shared_memory(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stderr
 
 
+def test_a_full_disk_for_temporary_files(tmp_path: Path) -> None:
+    """What needs none goes on."""
+    mounts = "mount -t tmpfs -o size=16k none /var/tmp; cat /dev/zero > /var/tmp/full 2> /dev/null"
+    done = cli(cases_of(tmp_path), prefix=within(mounts), env={"TMPDIR": "/var/tmp"})
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
+
+
+def test_a_results_file_that_another_run_is_writing_to(tmp_path: Path) -> None:
+    """It is left alone, until that run has ended in whatever way."""
+    (tmp_path / "out.jsonl").write_text("from last week")
+    with ResultsFile(tmp_path / "out.jsonl", TvmInfo("", "", "", "", "")):
+        held = (tmp_path / "out.jsonl").read_text()
+        assert json.loads(held)["schema"] == 1
+        done = cli(cases_of(tmp_path), "--jsonl", "out.jsonl")
+        assert done.returncode == 2
+        assert "--jsonl out.jsonl: another run is writing to it" in done.stderr
+        assert (tmp_path / "out.jsonl").read_text() == held
+    done = cli(tmp_path, "--jsonl", "out.jsonl")
+    assert done.returncode == 0
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 4
+
+
+SURROUNDINGS = """
+import os, resource, sys
+limits = [resource.getrlimit(n)[0] for n in (resource.RLIMIT_STACK, resource.RLIMIT_CORE)]
+raise ValueError(repr((limits, sys.stdin.read(), os.getpgid(0) == os.getpid())))
+"""
+
+
+def test_how_a_run_is_started_is_no_matter(tmp_path: Path) -> None:
+    """A large stack, core dumps, something to read on the standard input, little memory."""
+    say = r"^\(\[8388608, 0\], '', True\)$"
+    case = built(tmp_path, SURROUNDINGS, expect={"load": {"error": "ValueError", "match": say}})
+
+    def start() -> None:
+        for number, most in ((resource.RLIMIT_STACK, 64 << 20), (resource.RLIMIT_CORE, 1 << 20)):
+            resource.setrlimit(number, (most, resource.getrlimit(number)[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # a case has 4 GiB
+
+    with (tmp_path / "input").open("w+") as given:
+        given.write("not for a case")
+        given.seek(0)
+        done = cli(cases_of(tmp_path), preexec_fn=start, stdin=given)
+    assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
+    assert f"reproduces      {case.id}" in done.stdout
+
+
 @pytest.mark.parametrize("count", [8, 12, 16, 20, 24, 32, 48])
 def test_few_descriptors(count: int, tmp_path: Path) -> None:
     """It works, or says that it cannot; it never calls that a fault of a case."""
@@ -286,6 +329,25 @@ def test_a_signal_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     if (tmp_path / "out.jsonl").exists():
         for line in (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True):
             assert json.loads(line) and line.endswith(b"\n")
+
+
+STOPPING = """
+import os, signal, time
+with open('/proc/self/stat') as stat:
+    os.kill(int(stat.read().rpartition(')')[2].split()[1]), signal.SIGSTOP)
+time.sleep(1000)
+"""
+
+
+def test_a_case_that_stops_the_fork_server(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is over its time, as the server is that should end it; a new one serves the next case."""
+    monkeypatch.setattr(host, "GRACE_SECONDS", 0.2)
+    stopping = built(tmp_path, STOPPING, limits={"seconds": 1})
+    assert faults(run_once(stopping, pool)) == ["load: hang"]
+    assert report_on(make_case(tmp_path, module=SOUND, run=RUN), pool).verdict is Verdict.GUARDS
+    assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
 
 
 # --- modules that a case requires ----------------------------------------------------------------

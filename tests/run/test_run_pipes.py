@@ -1,0 +1,129 @@
+"""Pipes between the processes of a run, and their standard streams: filled, cut, closed, forged."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runs import (
+    built,
+    faults,
+    left_by,
+    report_on,
+    run_once,
+    servers,
+)
+
+from harness.run.pool import Pool
+from harness.run.trace import Step
+from harness.run.transcript import Transcript
+from harness.verdict.word import Verdict
+
+TOKEN = "token"
+NUMBERS = [0, -1, 1.5, float("nan"), float("inf"), 10**400, True, None]
+KEYS = ("begin at end seconds raised mismatch absent word globals fix ir loaded final type").split()
+VALUES = ("load exit well_formed message frames name applied used detail").split()
+json_values = st.recursive(
+    st.sampled_from([*NUMBERS, *KEYS, *VALUES, "", "\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+lines = st.binary(max_size=60) | json_values.map(lambda one: json.dumps(one).encode())
+records = st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4)
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(st.lists(lines | records.map(lambda one: json.dumps(one).encode()), max_size=12))
+def test_nothing_in_a_record_is_trusted(sent: list[bytes]) -> None:
+    """Even from somebody who knows the token: what is no record leaves no mark."""
+    transcript = Transcript(TOKEN)
+    for line in sent:
+        transcript.feed(TOKEN.encode() + line)
+        transcript.feed(b"\n")
+    assert all(isinstance(step, Step) for step in transcript.steps)
+    json.dumps([step.seconds for step in transcript.steps])
+
+
+RECORDS = """
+import gc, os
+(records,) = [one for one in gc.get_objects() if type(one).__name__ == 'Records']
+"""
+GARBAGE = f"""{RECORDS}
+for _ in range(64):
+    os.write(records._fd, b'\\xff' * (1 << 20))
+return tvm.IRModule()
+"""
+
+
+def test_a_pipe_filled_with_garbage(tmp_path: Path, pool: Pool) -> None:
+    """It is passed over: what is said in the right way before and after it counts."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert faults(run_once(built(tmp_path, GARBAGE), pool)) == []
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 32 << 10, "KiB: the parent kept the garbage"
+
+
+def test_records_without_end(tmp_path: Path, pool: Pool) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    body = f"{RECORDS}\nwhile True:\n    records.send({{'begin': 'load', 'at': 'x' * (1 << 20)}})"
+    case = built(tmp_path, body, limits={"seconds": 2})
+    assert faults(run_once(case, pool)) == ["load: hang"]
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 128 << 10, "KiB: the parent kept the records"
+
+
+FORGED = f"""{RECORDS}
+records.send({{'end': {{}}, 'seconds': 10 ** 400}})
+records.send({{'end': [], 'seconds': 0}})
+records.send({{'begin': 'nowhere', 'at': ''}})
+records.send({{'fix': {{'name': 1, 'applied': 1, 'used': 1e999, 'detail': 1}}}})
+records.send({{'globals': 7}})
+records.send([[]])
+os.write(records._fd, records._token + b'{{"end": {{}}, "sec')
+"""
+
+
+def test_records_forged_and_cut(tmp_path: Path, pool: Pool) -> None:
+    body = f"{FORGED}\nraise ValueError('the reason')"
+    assert faults(run_once(built(tmp_path, body), pool)) == ["load: error ValueError"]
+    body = f"{FORGED}\nos._exit(7)"
+    assert faults(run_once(built(tmp_path, body), pool)) == ["load: exit 7"]
+
+
+SCRIBBLING = """
+import os, threading, time
+
+def scribble():
+    while True:
+        for fd in range(3, 64):
+            try:
+                os.set_blocking(fd, False)
+                os.write(fd, b'7\\n[]\\n{{{\\n')
+            except OSError:
+                pass
+        time.sleep(0.0001)
+
+threading.Thread(target=scribble, daemon=True).start()
+return tvm.IRModule()
+"""
+
+
+def test_a_thread_of_the_loader_writes_everywhere(tmp_path: Path, pool: Pool) -> None:
+    """Onto the pipes too by which the loader tells how its arms have ended."""
+    report = report_on(built(tmp_path, SCRIBBLING, repeat=4, limits={"seconds": 10}), pool)
+    assert report.verdict is Verdict.GUARDS, report.judgement.reason
+    assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
+
+
+@pytest.mark.parametrize("then", ["return tvm.IRModule()", "import ctypes; ctypes.string_at(0)"])
+def test_a_child_closes_its_standard_streams(then: str, tmp_path: Path, pool: Pool) -> None:
+    body = f"import os\nos.closerange(0, 3)\n{then}"
+    expected = ["load: crash SIGSEGV"] if "ctypes" in then else []
+    assert faults(run_once(built(tmp_path, body), pool)) == expected
