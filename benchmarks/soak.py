@@ -14,7 +14,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,6 @@ ROUND = {
     "hang": 1,
     "memory": 1,
 }
-ARMS = sum(ROUND.values())
 MEMORY = 8.0  # MiB that server and parent may each grow
 SLOWER = 1.25  # what an arm may cost at the end, of what it cost at the start
 PATIENCE = 10.0  # seconds for what has been told to end
@@ -70,10 +69,10 @@ class Row:
     holds: bool
 
 
-def round_of_cases() -> list[Case]:
-    """The cases of a round, each a file of its own as far as anybody can tell."""
+def cases_of(arms_of: Mapping[str, int]) -> list[Case]:
+    """Built-in cases with that many arms, each case a file of its own as far as one can tell."""
     cases: list[Case] = []
-    for name, arms in ROUND.items():
+    for name, arms in arms_of.items():
         case = load_case(campaign.CANARIES / f"{name}.yaml")
         for number in range(max(1, arms // 2)):
             path = case.path.with_name(f"{name}-{number}.yaml")
@@ -82,15 +81,15 @@ def round_of_cases() -> list[Case]:
     return cases
 
 
-def soak(pool: Pool, rounds: int, jobs: int) -> Iterator[Sample]:
+def soak(pool: Pool, cases: list[Case], rounds: int, jobs: int) -> Iterator[Sample]:
     """Run rounds on an entered pool; yield a sample after each. Raises SystemExit if misjudged."""
-    cases = round_of_cases()
+    arms = sum(case.repeat for case in cases)
     started = time.monotonic()
     for number in range(1, rounds + 1):
         for report in campaign.run_cases(cases, campaign.Options(jobs=jobs), pool):
             if not report.verdict.passes:
                 raise SystemExit(f"{report.case.id}: {report.judgement.reason}")
-        yield sample(server_of(pool), number * ARMS, time.monotonic() - started)
+        yield sample(server_of(pool), number * arms, time.monotonic() - started)
 
 
 def server_of(pool: Pool) -> int:
@@ -191,15 +190,16 @@ def main() -> int:
     parser.add_argument("--arms", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rounds = max(3, -(-options.arms // ARMS))
+    cases = cases_of(ROUND)
+    rounds = max(3, -(-options.arms // sum(ROUND.values())))
     with Pool(options.jobs) as pool:
         print(f"TVM {pool.info.tvm} with ffi {pool.info.tvm_ffi}, Python {pool.info.python}")
         samples = []
-        for each in soak(pool, rounds, options.jobs):
+        for each in soak(pool, cases, rounds, options.jobs):
             samples.append(each)
             print(f"\r{each.arms} arms", end="", file=sys.stderr)
     print(file=sys.stderr)
-    print(f"{rounds * ARMS} arms in {samples[-1].seconds:.0f} s, {options.jobs} at a time")
+    print(f"{samples[-1].arms} arms in {samples[-1].seconds:.0f} s, {options.jobs} at a time")
     rows = table(samples)
     print(f"{'':22}{'start':>10}{'middle':>10}{'end':>10}")
     for row in rows:

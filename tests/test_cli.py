@@ -413,6 +413,7 @@ def test_colour_at_a_terminal_only(tmp_path: Path) -> None:
     assert "guards" in plain and not re.search(ESCAPE + r"\[3\dm", plain)
 
 
+@pytest.mark.fault("streams")
 def test_a_reader_that_goes_away() -> None:
     for args in (["list"], ["schema"], ["run", f"repros/{SEED}.yaml", "-v"]):
         run = subprocess.Popen(
@@ -429,6 +430,7 @@ def test_a_reader_that_goes_away() -> None:
         assert errors == ""
 
 
+@pytest.mark.fault("streams")
 def test_no_output_at_all(tmp_path: Path) -> None:
     put(tmp_path, "good", GOOD)
     command = f"{sys.executable} -m harness.cli run >&- 2>&-"

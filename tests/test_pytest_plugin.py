@@ -264,6 +264,7 @@ def marked() -> set[int]:
     return found
 
 
+@pytest.mark.fault("interrupt")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
 def test_interrupted(project: Path, workers: list[str], number: signal.Signals) -> None:

@@ -109,8 +109,8 @@ class ResultOf(Model):
 
 
 def _check_size(shape: tuple[int, ...], elements: int) -> None:
-    if math.prod(shape) != elements:
-        got = f"{list(shape)}, which has {math.prod(shape)}"
+    if (have := math.prod(shape)) != elements:
+        got = f"{list(shape)}, which has {have if have < 2**63 else 'more than any memory holds'}"
         raise refuse(f"a shape of {elements} elements", got=got, at=("shape",))
 
 

@@ -58,11 +58,13 @@ def enlarge_signal_stack() -> None:
 def reset_signals() -> None:
     """Forget what was ignored or blocked where the run was started, by nohup for instance.
 
-    What Python itself ignores stays so.
+    What Python itself ignores stays so, and an interrupt is an exception. A shell lets what it
+    starts in the background ignore that one.
     """
     for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

@@ -16,6 +16,7 @@ from harness.case import CaseFileError, Problem, load_case
 MIB = 1 << 20
 
 
+@pytest.mark.fault("files")
 @pytest.mark.parametrize(
     ("content", "line", "column", "fragment"),
     [
@@ -99,6 +100,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.fault("files")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path / "case.yaml", HOSTILE[kind])

@@ -49,6 +49,7 @@ def case_of(folder: Path, stage: str, number: int) -> Case:
     )
 
 
+@pytest.mark.fault("signals")
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_signal(stage: str, tmp_path: Path, pool: Pool) -> None:
     numbers = [number for number in NUMBERS if outcome_of(number) != "ok"]
@@ -67,20 +68,24 @@ def test_every_signal(stage: str, tmp_path: Path, pool: Pool) -> None:
     assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
 
 
+@pytest.mark.fault("start")
 def test_what_the_caller_ignores_or_blocks_is_no_matter(tmp_path: Path) -> None:
     numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1)
 
     def deafen() -> None:
-        for number in numbers:
+        for number in (*numbers, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        signal.pthread_sigmask(signal.SIG_BLOCK, (*numbers, signal.SIGINT))
 
+    interrupted = {"python": "nasty.py:struck", "args": ["load", int(signal.SIGINT)]}
+    make_case(tmp_path, module=interrupted, expect={"load": {"error": "KeyboardInterrupt"}})
     for number in numbers:
         case_of(tmp_path, "run", int(number))
     done = run_cli("run", "repros", cwd=tmp_path, preexec_fn=deafen)
-    assert (done.returncode, done.stdout.count("reproduces")) == (0, 4), done.stdout
+    assert (done.returncode, done.stdout.count("reproduces")) == (0, 5), done.stdout
 
 
+@pytest.mark.fault("signals")
 def test_signals_that_do_nothing(tmp_path: Path, pool: Pool) -> None:
     for number in NUMBERS:
         if outcome_of(number) == "ok":

@@ -52,6 +52,7 @@ SPITE = (
 ).split()
 
 
+@pytest.mark.fault("state")
 @pytest.mark.parametrize("how", SPITE)
 def test_what_a_case_changes_the_next_does_not_see(how: str, tmp_path: Path, pool: Pool) -> None:
     look = make_case(tmp_path, "look", module={"python": "spiteful.py:look"})
@@ -89,6 +90,7 @@ MESSAGES = {
 }
 
 
+@pytest.mark.fault("text")
 @pytest.mark.parametrize("kind", MESSAGES)
 def test_messages(kind: str, tmp_path: Path, pool: Pool) -> None:
     raised, name, fragment = MESSAGES[kind]
@@ -115,12 +117,14 @@ DEEP = {
 }
 
 
+@pytest.mark.fault("stack")
 @pytest.mark.parametrize("where", DEEP)
 def test_stack_overflow(where: str, tmp_path: Path, pool: Pool) -> None:
     body, fault = DEEP[where]
     assert faults(run_once(built(tmp_path, body), pool)) == [fault]
 
 
+@pytest.mark.fault("text")
 @pytest.mark.parametrize(
     "name",
     ["", " ", "a b", "a\nb", "\x1b[31m", "é", "\U0001f600", "a.b::c", "'\"", "[/]", "a" * 9000],
@@ -152,6 +156,7 @@ def cli(folder: Path, *args: str, **keywords: Any) -> subprocess.CompletedProces
     return run_cli("run", "repros", "-j", "2", *args, cwd=folder, **keywords)
 
 
+@pytest.mark.fault("disk")
 def test_the_disk_is_full(tmp_path: Path) -> None:
     """Not a line of the results file can be written: that is an error, and said as one."""
     done = cli(cases_of(tmp_path), "--jsonl", "/dev/full")
@@ -160,6 +165,7 @@ def test_the_disk_is_full(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.fault("disk")
 def test_the_disk_fills_up(tmp_path: Path) -> None:
     """What was written before stays, whole lines of it."""
     limit = 700  # bytes; the head and the first case or two
@@ -192,6 +198,7 @@ CAN_UNSHARE = _can_unshare()
 READ_ONLY = "for f in {}; do mount --bind $f $f && mount -o remount,bind,ro $f; done"
 
 
+@pytest.mark.fault("disk")
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     prefix = within(READ_ONLY.format("."))
     done = cli(cases_of(tmp_path), prefix=prefix)
@@ -201,18 +208,21 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     assert "--jsonl out.jsonl: Read-only file system" in done.stderr
 
 
+@pytest.mark.fault("disk")
 def test_nowhere_to_put_temporary_files(tmp_path: Path) -> None:
     done = cli(cases_of(tmp_path), prefix=within(READ_ONLY.format("/tmp /var/tmp .")))
     assert done.returncode == 3, done.stdout + done.stderr
     assert "no folder for temporary files" in done.stderr
 
 
+@pytest.mark.fault("disk")
 def test_no_shared_memory(tmp_path: Path) -> None:
     prefix = within("mount -t tmpfs -o size=4k,mode=000 none /dev/shm")
     done = cli(cases_of(tmp_path), prefix=prefix)
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stderr
 
 
+@pytest.mark.fault("disk")
 def test_a_full_disk_for_temporary_files(tmp_path: Path) -> None:
     """What needs none goes on."""
     mounts = "mount -t tmpfs -o size=16k none /var/tmp; cat /dev/zero > /var/tmp/full 2> /dev/null"
@@ -220,6 +230,7 @@ def test_a_full_disk_for_temporary_files(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
 
 
+@pytest.mark.fault("two")
 def test_a_results_file_that_another_run_is_writing_to(tmp_path: Path) -> None:
     """It is left alone, until that run has ended in whatever way."""
     (tmp_path / "out.jsonl").write_text("from last week")
@@ -242,6 +253,7 @@ raise ValueError(repr((limits, sys.stdin.read(), os.getpgid(0) == os.getpid())))
 """
 
 
+@pytest.mark.fault("start")
 def test_how_a_run_is_started_is_no_matter(tmp_path: Path) -> None:
     """A large stack, core dumps, something to read on the standard input, little memory."""
     say = r"^\(\[8388608, 0\], '', True\)$"
@@ -260,6 +272,27 @@ def test_how_a_run_is_started_is_no_matter(tmp_path: Path) -> None:
     assert f"reproduces      {case.id}" in done.stdout
 
 
+HANDLERS = """
+import ctypes, re
+from pathlib import Path
+from harness.run.process import _Stack
+stack = _Stack()
+ctypes.CDLL(None).sigaltstack(None, ctypes.byref(stack))
+areas = re.findall(r"^(\\w+)-(\\w+) rw-p", Path("/proc/self/maps").read_text(), re.MULTILINE)
+first, last = stack.base, stack.base + stack.size - 1
+there = any(int(low, 16) <= first and last < int(high, 16) for low, high in areas)
+raise ValueError(repr((stack.size, there)))
+"""
+
+
+@pytest.mark.fault("stack")
+def test_handlers_of_fatal_signals_have_room(tmp_path: Path, pool: Pool) -> None:
+    """TVM's needs more than the few KiB that it would get; what it would do beyond is anybody's
+    guess."""
+    assert message_of(run_once(built(tmp_path, HANDLERS), pool)) == f"({1 << 20}, True)"
+
+
+@pytest.mark.fault("descriptors")
 @pytest.mark.parametrize("count", [8, 12, 16, 20, 24, 32, 48])
 def test_few_descriptors(count: int, tmp_path: Path) -> None:
     """It works, or says that it cannot; it never calls that a fault of a case."""
@@ -276,6 +309,7 @@ def test_few_descriptors(count: int, tmp_path: Path) -> None:
         assert done.returncode == 0
 
 
+@pytest.mark.fault("descriptors")
 def test_a_case_that_uses_up_descriptors(tmp_path: Path, pool: Pool) -> None:
     body = "import os\nwhile True:\n    os.open('/dev/null', os.O_RDONLY)"
     assert faults(run_once(built(tmp_path, body), pool)) == ["load: error OSError"]
@@ -291,6 +325,7 @@ time.time_ns = lambda: int(time.time() * 1e9)
 """
 
 
+@pytest.mark.fault("clock")
 def test_the_clock_jumps(tmp_path: Path) -> None:
     cases_of(tmp_path)
     write_case(
@@ -305,6 +340,7 @@ def test_the_clock_jumps(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
 
 
+@pytest.mark.fault("interrupt")
 @pytest.mark.parametrize("seed", range(6))
 def test_a_signal_at_a_random_moment(seed: int, tmp_path: Path) -> None:
     """No moment leaves anything running, prints a traceback, or tears a line of results."""
@@ -339,6 +375,7 @@ time.sleep(1000)
 """
 
 
+@pytest.mark.fault("strays")
 def test_a_case_that_stops_the_fork_server(
     tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,6 +416,7 @@ IMPORTS = {
 }
 
 
+@pytest.mark.fault("imports")
 @pytest.mark.parametrize("text", IMPORTS)
 def test_a_module_that_cannot_be_imported_hurts_who_requires_it(text: str, tmp_path: Path) -> None:
     """And nobody else, though the fork server has tried first."""

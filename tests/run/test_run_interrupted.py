@@ -62,6 +62,7 @@ def busy_run(folder: Path) -> subprocess.Popen[bytes]:
     return run
 
 
+@pytest.mark.fault("interrupt")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 def test_a_signal_to_the_command_line(number: signal.Signals, tmp_path: Path) -> None:
     run = busy_run(tmp_path)
@@ -76,6 +77,7 @@ def test_a_signal_to_the_command_line(number: signal.Signals, tmp_path: Path) ->
     assert (tmp_path / "out.jsonl").read_bytes().startswith(b'{"schema": 1')
 
 
+@pytest.mark.fault("interrupt")
 def test_interrupted_twice(tmp_path: Path) -> None:
     """An impatient person presses Ctrl-C again while the run is ending itself."""
     run = busy_run(tmp_path)
@@ -86,6 +88,7 @@ def test_interrupted_twice(tmp_path: Path) -> None:
     assert left_by(run.pid) == set()
 
 
+@pytest.mark.fault("interrupt")
 def test_interrupted_while_tvm_is_imported(tmp_path: Path) -> None:
     write_case(tmp_path, module="@I.ir_module\nclass Module:\n    pass\n")
     run = start_cli("run", "repros", cwd=tmp_path, start_new_session=True)
@@ -98,6 +101,7 @@ def test_interrupted_while_tvm_is_imported(tmp_path: Path) -> None:
     assert left_by(run.pid) == set()
 
 
+@pytest.mark.fault("server")
 def test_the_server_is_killed_from_outside(tmp_path: Path) -> None:
     """Which says nothing about the cases: they run again, on a new server, one at a time."""
     for name in ("one", "two"):

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from runs import (
 
 from harness import campaign
 from harness.run.pool import Pool
+from harness.run.process import end_marked
 from harness.run.trace import Stage
 from harness.verdict.word import Verdict
 
@@ -64,6 +66,18 @@ RUNNING: dict[str, Any] = {
     "system_exit": {"error": "RuntimeError", "match": "^3$"},
 }
 NAMES = [*LOADING, *(f"late_{name}" for name in RUNNING)]
+ROWS = {
+    "signals": "segfault abort",
+    "exit": "exit_quietly system_exit sleep hang_in_c eat_memory eat_memory_in_c",
+    "streams": "print_without_end print_a_gigabyte",
+    "pipes": "close_all_pipes scribble_on_all_pipes",
+    "strays": "kill_parent leave_daemon",
+}
+
+
+def row_of(name: str) -> pytest.MarkDecorator:
+    does = name.removeprefix("late_")
+    return pytest.mark.fault(next(row for row, names in ROWS.items() if does in names.split()))
 
 
 def keys_of(name: str) -> dict[str, Any]:
@@ -79,13 +93,14 @@ def keys_of(name: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=row_of(name)) for name in NAMES])
 def test_alone(name: str, tmp_path: Path, pool: Pool) -> None:
     report = report_on(make_case(tmp_path, name, **keys_of(name)), pool)
     assert report.verdict.passes, report.judgement.reason
     assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
 
 
+@pytest.mark.fault("disk")
 def test_all_together_without_disk_or_memory(tmp_path: Path) -> None:
     """28 nasty cases, two at a time, with sound ones between them, in one run."""
     sound = "from tvm import IRModule\ndef make():\n    return IRModule()\n"
@@ -127,6 +142,7 @@ def test_all_together_without_disk_or_memory(tmp_path: Path) -> None:
     assert list(scratch.rglob("*")) == []
 
 
+@pytest.mark.fault("streams")
 def test_a_flood_is_cut_in_the_middle(tmp_path: Path, pool: Pool) -> None:
     run = run_once(make_case(tmp_path, **keys_of("late_print_a_gigabyte")), pool)
     assert len(run.trace.stdout) < 200_000
@@ -154,6 +170,7 @@ def test_what_was_said_before_a_crash_is_kept(tmp_path: Path, pool: Pool) -> Non
     assert [result.stage for result in run.stages if result.failed] == [Stage.RUN]
 
 
+@pytest.mark.fault("strays")
 def test_killing_the_loader_of_both_arms(tmp_path: Path, pool: Pool) -> None:
     """With arms to come the parent of an arm is the loader: both go, the next repeat is fresh."""
     case = make_case(tmp_path, repeat=3, **keys_of("late_kill_parent"))
@@ -163,6 +180,7 @@ def test_killing_the_loader_of_both_arms(tmp_path: Path, pool: Pool) -> None:
 
 
 KERNEL = """
+@pytest.mark.fault("signals")
 @I.ir_module
 class Module:
     @T.prim_func(s_tir=True)
@@ -204,6 +222,7 @@ def test_real_kernels(call: str, tmp_path: Path, pool: Pool) -> None:
     assert stages[Stage.RUN].at == "main"
 
 
+@pytest.mark.fault("pipes")
 def test_a_kernel_cannot_fake_a_record(tmp_path: Path, pool: Pool) -> None:
     module = KERNEL.replace(
         "CALL",
@@ -220,6 +239,7 @@ def test_a_kernel_cannot_fake_a_record(tmp_path: Path, pool: Pool) -> None:
 
 TENSOR = {"full": 0, "shape": [4], "dtype": "int8"}
 PAST_THE_END = """
+@pytest.mark.fault("signals")
 @I.ir_module
 class Module:
     @T.prim_func(s_tir=True)
@@ -246,6 +266,7 @@ def test_a_kernel_that_writes_past_its_tensor(tmp_path: Path, pool: Pool) -> Non
     assert faults(run)[0].partition(" ")[2].startswith("crash SIG")
 
 
+@pytest.mark.fault("signals")
 def test_the_parser_can_be_killed(tmp_path: Path, pool: Pool) -> None:
     module = '@T.prim_func(s_tir=True)\ndef main(a: T.Buffer((1,), "float32")):\n    a[0] = None\n'
     run = run_once(make_case(tmp_path, module=module, build=False), pool)
@@ -253,6 +274,7 @@ def test_the_parser_can_be_killed(tmp_path: Path, pool: Pool) -> None:
 
 
 DIVIDES_BY_ZERO = """
+@pytest.mark.fault("signals")
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
@@ -298,6 +320,7 @@ def test_spawn_sees_what_fork_sees(tmp_path: Path, pool: Pool, cold_pool: Pool) 
     )
 
 
+@pytest.mark.fault("two")
 def test_two_runs_in_one_folder(tmp_path: Path) -> None:
     for name in ("late_segfault", "late_leave_daemon", "late_kill_parent"):
         write_case(tmp_path, name, **keys_of(name))
@@ -312,25 +335,36 @@ FORKING = """
 import os, time
 
 def make():
-    # A process that forks its successor and goes, again and again, in sessions of their own.
+    # A process that forks its successor and goes, again and again; in sessions of their own or not.
     if os.fork() == 0:
         while True:
-            os.setsid()
+            open('alive', 'a').write('.')
+            if AWAY:
+                os.setsid()
             if os.fork():
                 os._exit(0)
             time.sleep(0.0005)
-    os.kill(os.getppid(), 9)
-    time.sleep(1000)
+    while not os.path.exists('alive'):
+        time.sleep(0.001)
+    if AWAY:
+        os.kill(os.getppid(), 9)
+    os.abort()
 """
 
 
-def test_what_forks_faster_than_one_looks(tmp_path: Path) -> None:
-    write_case(tmp_path, module={"python": "nasty.py:make"}, expect={"load": "oom"})
-    (tmp_path / "repros" / "nasty.py").write_text(FORKING)
+@pytest.mark.fault("strays")
+@pytest.mark.parametrize("away", [True, False])
+def test_what_forks_faster_than_one_looks(away: bool, tmp_path: Path) -> None:
+    """It is ended with the run, also when the server that could have adopted it is killed."""
+    outcome = "oom" if away else {"crash": "SIGABRT"}
+    write_case(tmp_path, module={"python": "nasty.py:make"}, expect={"load": outcome})
+    (tmp_path / "repros" / "nasty.py").write_text(FORKING.replace("AWAY", str(away)))
     run = start_cli("run", "repros", cwd=tmp_path)
-    out = run.communicate(timeout=60)
-    assert run.returncode == 0, out
-    left = left_by(run.pid)
-    for pid in left:  # which must not outlive a test that fails
-        os.kill(pid, 9)
-    assert left == set()
+    try:
+        out = run.communicate(timeout=60)
+        assert run.returncode == 0, out
+        steps = (tmp_path / "alive").stat().st_size
+        time.sleep(0.3)
+        assert (tmp_path / "alive").stat().st_size == steps  # looking for it might miss it
+    finally:
+        end_marked(f"TVM_REPRO_SERVER={run.pid}-")
