@@ -64,6 +64,28 @@ def parser() -> argparse.ArgumentParser:
             name, metavar=name.upper(), help="a results file, or a folder with those of its shards"
         )
 
+    report = commands.add_parser("report", help="results files as one HTML page, without TVM")
+    report.add_argument(
+        "results", nargs="+", metavar="RESULTS", help="results files, or folders of them"
+    )
+    report.add_argument("-o", "--output", required=True, metavar="FILE", help="the page")
+    report.add_argument(
+        "--baseline", nargs="+", default=[], metavar="RESULTS", help="older ones: what changed?"
+    )
+    report.add_argument(
+        "--markdown", metavar="FILE", help="also a summary for $GITHUB_STEP_SUMMARY"
+    )
+    report.add_argument(
+        "--budget", type=_positive, default=1000, metavar="KB", help="most of it (1000)"
+    )
+    report.add_argument("--cases", default="repros", metavar="FOLDER", help="for titles (repros)")
+    report.add_argument(
+        "--ir",
+        action="store_true",
+        help="run the TVM at hand for the IR around each pass, where a verdict needs a person",
+    )
+    report.add_argument("-k", metavar="EXPR", default="", help="with --ir: of these cases instead")
+
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)
     listing = commands.add_parser("list", help="list cases, without TVM")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import campaign, look
+from harness import campaign, look, pages
 from harness.case import (
     Case,
     CaseFileError,
@@ -296,6 +296,7 @@ COMMANDS = {
     "compare": compare,
     "bless": bless,
     "diff": diff,
+    "report": pages.report,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

@@ -34,7 +34,7 @@ def around(ir: str, message: str) -> Text:
     Without such a name: the beginning.
     """
     lines = ir.splitlines()
-    marked = set(_mentions(lines, message))
+    marked = set(mentions(lines, message))
     wanted = {
         near
         for number in marked
@@ -54,7 +54,7 @@ def around(ir: str, message: str) -> Text:
     return Text("\n").join([*shown, *more])
 
 
-def _mentions(lines: Sequence[str], message: str) -> list[int]:
+def mentions(lines: Sequence[str], message: str) -> list[int]:
     """Numbers of the lines with the name, of those in the message, that fewest lines have."""
     found: list[list[int]] = []
     for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w+", message)):

@@ -29,6 +29,8 @@ from harness.verdict.words import kind, message
 SCHEMA: Final = 1
 _MESSAGE: Final = 4_000
 _TAIL: Final = 4_000
+_FRAMES: Final = 30
+_FRAME: Final = 300
 
 
 class ResultsFile:
@@ -161,4 +163,7 @@ def _stage(result: StageResult) -> dict[str, Any]:
     }
     if isinstance(outcome, Exit):
         record["code"] = outcome.code
+    if isinstance(form, Error | Crash) and form.frames:
+        inner_first = form.frames[::-1] if isinstance(form, Error) else form.frames
+        record["frames"] = [cut(one, _FRAME) for one in inner_first[:_FRAMES]]
     return record

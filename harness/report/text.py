@@ -33,6 +33,8 @@ def lines(text: str, count: int, limit: int = 200) -> list[str]:
 
 def escape(text: str) -> str:
     """`text` with every character that a terminal could act on spelt out."""
+    if text.isprintable():
+        return text
     return "".join(_SHORT.get(letter) or _visible(letter) for letter in text)
 
 
@@ -58,3 +60,9 @@ def _visible(letter: str) -> str:
 def code(text: str, limit: int = 200) -> str:
     """A line of program text: its indentation stays, control characters are escaped."""
     return cut(escape(text.expandtabs()), limit)
+
+
+def block(text: str, limit: int = 20_000) -> str:
+    """Text of many lines, each as `code` has it; cut in the middle to about `limit` characters."""
+    rows = cut(text, limit).replace("\r\n", "\n").split("\n")
+    return "\n".join(escape(row.expandtabs()) for row in rows).rstrip()
