@@ -70,13 +70,19 @@ class Chromium:
 
     def open(self, page: Path, hash: str = "") -> None:
         """Load a page anew and wait until its script has run."""
+        self.load(page, hash)
+        self.wait("document.documentElement.dataset.ready")
+
+    def load(self, page: Path, hash: str = "") -> None:
+        """Load a page anew, whether it has a script that runs or not."""
         self._send("Page.navigate", url="about:blank")
         self.events.clear()
         self._send("Page.navigate", url=f"{page.as_uri()}{hash}")
-        self.wait(
-            "location.protocol === 'file:' && document.readyState === 'complete' "
-            "&& document.documentElement.dataset.ready"
-        )
+        self.wait("location.protocol === 'file:' && document.readyState === 'complete'")
+
+    def scripts(self, allowed: bool) -> None:
+        """Whether pages that are loaded from now on may run scripts."""
+        self._send("Emulation.setScriptExecutionDisabled", value=not allowed)
 
     def milliseconds(self) -> float:
         """From the start of the navigation until the page could be used."""

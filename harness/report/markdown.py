@@ -14,13 +14,11 @@ from harness.verdict.word import Verdict
 # GitHub drops a summary of more than 1,024 KiB as a whole.
 BUDGET: Final = 1_000_000
 _REASON = 300
-# What begins markup, a link or a mention, wherever it stands. An entity begins none of them.
-_ACTIVE = re.compile(
-    r"[^\w\s,;:.()/'=+-]"
-    r"|:(?=[\w/])|(?<=\bwww)\."  # emoji, addresses
-    r"|(?<![^\W_])_|_(?![^\W_])",  # within a word it is no emphasis
-    re.IGNORECASE,
-)
+# What begins markup. An entity never does.
+_MARKUP = re.compile(r"[^\w\s,;:.()/'=+-]|(?<![^\W_])_|_(?![^\W_])")
+# What becomes a mention or a link in the finished text, where entities are characters again.
+_LINK = re.compile(r"@|#(?=\d)|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_BREAK: Final = "\u200b"
 _NOTE: Final = "\n{} more rows: see the HTML report.\n"
 
 
@@ -40,9 +38,9 @@ def step_summary(matrix: Matrix, budget: int = BUDGET) -> str:
 
 def safe(text: str, limit: int = 200) -> str:
     """Hostile text on one line, as it reads, without any meaning to Markdown, HTML or GitHub."""
-    shown = _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", line(text, limit))
-    # A mention is looked for in the finished text, where entities are characters again.
-    return shown.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;")
+    shown = _LINK.sub(lambda found: f"{found[0]}\0", line(text, limit))
+    shown = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shown)
+    return shown.replace("&#0;", _BREAK)
 
 
 def _sections(matrix: Matrix) -> Iterator[tuple[str, Sequence[str], Iterable[str]]]:

@@ -30,7 +30,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One column: what a TVM and its ffi made of the cases."""
+    """One column: what a TVM and its ffi made of the cases; `name` is safe to show."""
 
     name: str
     header: Mapping[str, Any]
@@ -144,7 +144,7 @@ def _releases(columns: Sequence[Results], old: Sequence[Results]) -> list[Releas
     tvms = [str(column.header.get("tvm", "?")) for column in columns]
     found: list[Release] = []
     for tvm, column in zip(tvms, columns, strict=True):
-        name = tvm if tvms.count(tvm) == 1 else column.pair.removeprefix("TVM ")
+        name = line(tvm, 60) if tvms.count(tvm) == 1 else column.pair.removeprefix("TVM ")
         records = {one.case: one for one in map(record_of, column.cases.values())}
         if old:
             same = [one for one in old if one.header.get("tvm") == column.header.get("tvm")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,12 +107,6 @@ def record_of(case: Mapping[str, Any]) -> Record:
         return Record.model_validate(case)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    try:
-        # Halves of characters, which a dying process leaves, become question marks.
-        text = json.dumps(case, ensure_ascii=False).encode("utf-8", "replace")
-        return Record.model_validate(json.loads(text))
-    except ValueError:
-        where = ".".join(map(str, first["loc"]))
-        reason = f"its line cannot be read: {where}: {first['msg']}"
-        id = str(case["case"]).encode("utf-8", "replace").decode()
-        return Record(case=id, verdict=verdict_of(case), reason=reason)
+    where = ".".join(map(str, first["loc"]))
+    reason = f"its line cannot be read: {where}: {first['msg']}"
+    return Record(case=str(case["case"]), verdict=verdict_of(case), reason=reason)

@@ -55,7 +55,7 @@ def _row(row: Row, changed: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     return {
         "id": line(row.id),
         "title": line(case.title) if case else "",
-        "area": row.id.partition("/")[0] if case is None else area(case),
+        "area": line(row.id.partition("/")[0]) if case is None else area(case),
         "kinds": kinds(case) if case else (),
         "tags": [line(tag) for tag in case.tags] if case else (),
         "issue": [text for text, _ in issues(case)],
@@ -69,7 +69,7 @@ def _row(row: Row, changed: Sequence[Mapping[str, str]]) -> dict[str, Any]:
 def _cell(record: Record | None, change: str) -> list[Any] | None:
     if record is None:
         return None
-    briefs = {name: line(arm.brief, 60) for name, arm in record.arms.items()}
+    briefs = {line(name): line(arm.brief, 60) for name, arm in record.arms.items()}
     return [_WORDS.index(record.verdict), briefs, change]
 
 

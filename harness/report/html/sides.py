@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.report.ir import mentions
-from harness.report.text import block
+from harness.report.text import block, line
 
 _MOST_CHARACTERS = 200_000
 _QUADRATIC = 2_000  # lines, from which on difflib takes its short cut
@@ -48,9 +48,9 @@ def as_data(sides: Sides) -> dict[str, Any]:
     )
     side = right or left
     return {
-        "tvm": sides.tvm,
-        "title": sides.title,
-        "names": sides.names,
+        "tvm": line(sides.tvm),
+        "title": line(sides.title),
+        "names": [line(name) for name in sides.names],
         "left": left,
         "right": right,
         "ops": [[tag[0], *places] for tag, *places in matcher.get_opcodes()] if right else [],
