@@ -63,6 +63,11 @@ def parser() -> argparse.ArgumentParser:
         diff.add_argument(
             name, metavar=name.upper(), help="a results file, or a folder with those of its shards"
         )
+    export = commands.add_parser("export", help="write a case as somebody else needs it")
+    export.add_argument("case", metavar="CASE", help="a case file, or the id of a case in repros/")
+    export.add_argument("--as", dest="form", choices=("script", "pytest", "issue"), required=True)
+    export.add_argument("--contrast", metavar="TITLE", help="one of its contrasts instead")
+    export.add_argument("-o", "--output", metavar="FILE", help="where to (standard output)")
 
     report = commands.add_parser("report", help="results files as one HTML page, without TVM")
     report.add_argument(

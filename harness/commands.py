@@ -145,6 +145,32 @@ def diff(options: Namespace) -> int:
     return int(any(change.needs_person for change in found))
 
 
+def export(options: Namespace) -> int:
+    """``tvm-repro export``: a program, a test or a report made of a case."""
+    from harness.triage.export import FORMS, NothingToExport
+
+    case = campaign.read_case(_case_path(options.case))
+    if options.contrast is not None:
+        titles = {one.title: one.case for one in case.contrasts}
+        if options.contrast not in titles:
+            raise UsageError(f"--contrast: those of {case.id} are {', '.join(titles) or 'none'}")
+        case = titles[options.contrast]
+    with Pool() as pool:
+        try:
+            text = FORMS[options.form](case, pool)
+        except NothingToExport as nothing:
+            print(f"tvm-repro: {nothing}", file=sys.stderr)
+            return 1
+    if options.output is None:
+        print(text, end="")
+        return 0
+    try:
+        Path(options.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {options.output}: {error.strerror}") from None
+    return 0
+
+
 def lint(options: Namespace) -> int:
     """``tvm-repro lint``: check case files without TVM."""
     cases, problems = read_cases(options)
@@ -297,6 +323,7 @@ COMMANDS = {
     "bless": bless,
     "diff": diff,
     "report": pages.report,
+    "export": export,
     "lint": lint,
     "list": list_cases,
     "schema": schema,
