@@ -225,6 +225,24 @@ def test_a_wrong_text_is_told(after: str, info: TvmInfo, programs: Runner, tmp_p
     assert "pass: expected ok, saw mismatch at after" in line
 
 
+def test_what_the_parser_says_is_not_said_by_python(
+    info: TvmInfo, programs: Runner, tmp_path: Path
+) -> None:
+    text = """
+title: A shape without a comma
+module: |
+  @I.ir_module
+  class Module:
+      @R.function
+      def main(x: R.Tensor((2), "float32")):
+          return x
+build: false
+expect:
+  load: {error: DiagnosticError, match: has no len}
+"""
+    assert shown(parse_case(text, tmp_path / "case.yaml"), info, programs, tmp_path) == []
+
+
 def test_a_hang_is_ended(info: TvmInfo, programs: Runner, tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text("def endless(mod):\n    while True:\n        pass\n")
     keys = "passes: [{python: 'endless.py:endless'}]\nlimits: {seconds: 1}\nexpect: {pass: hang}"

@@ -289,7 +289,9 @@ def _body(case: Case, info: TvmInfo) -> Iterator[str]:
 
 def _load(case: Case) -> Iterator[str]:
     if isinstance(case.module, ModuleText):
-        name = class_name(case.module.text)
+        # Python makes a class before TVM reads it, and may trip over what TVM is to trip over.
+        about_reading = any("load" in one.arms["stock"].stages for one in case.expect)
+        name = "" if about_reading else class_name(case.module.text)
         if name:
             yield from _step("load", ["", as_class(case.module.text), "", f"mod = {name}"])
             return
