@@ -91,6 +91,31 @@ def parser() -> argparse.ArgumentParser:
     )
     report.add_argument("-k", metavar="EXPR", default="", help="with --ir: of these cases instead")
 
+    check = commands.add_parser(
+        "check",
+        help="whether the bug of a case is there, for `git bisect run`",
+        epilog="exit codes: 0 good, 1 bad, 125 cannot be judged, 128 and more end the bisection.",
+    )
+    bisect = commands.add_parser("bisect", help="between which releases a bug came in, or went")
+    for command in (check, bisect):
+        command.add_argument("case", metavar="CASE", help="a case file, or its id")
+        command.add_argument("--find", choices=("introduced", "fixed"), default="introduced")
+        command.add_argument(
+            "--repeat", type=_positive, default=1, metavar="N", help="run it so often"
+        )
+    check.add_argument(
+        "--rate", type=_rate, metavar="P", help="how often it shows where it is, from 0 to 1"
+    )
+    matrix = commands.add_parser("matrix", help="cases on several releases, side by side")
+    _paths(matrix)
+    matrix.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="in each")
+    matrix.add_argument("--results", metavar="FOLDER", default=".tox/results")
+    matrix.add_argument("--all", action="store_true", help="cases that are alike everywhere too")
+    for command in (bisect, matrix):
+        command.add_argument(
+            "-e", metavar="ENV,…", default="", help="environments of tox.ini (default: each tvm…)"
+        )
+
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)
     listing = commands.add_parser("list", help="list cases, without TVM")
@@ -140,6 +165,16 @@ def _scope(text: str) -> str:
             f"expected a PEP 440 specifier such as '>=0.27', or any; came {text!r}"
         ) from None
     return text
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0 < rate <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, came {text!r}")
+    return rate
 
 
 def _open_closed_streams() -> None:

@@ -171,6 +171,49 @@ def export(options: Namespace) -> int:
     return 0
 
 
+def check(options: Namespace) -> int:
+    """``tvm-repro check``: whether the bug of a case is there, in the exit codes of git bisect."""
+    from harness.triage import check
+
+    try:
+        case = campaign.read_case(_case_path(options.case))
+    except (UsageError, CaseFileError) as error:
+        print(f"tvm-repro: {error}", file=sys.stderr)
+        return check.ABORT
+    return check.check(case, options.repeat, options.rate, options.find, console())
+
+
+def bisect(options: Namespace) -> int:
+    """``tvm-repro bisect``: between which releases a bug came in, or went."""
+    from harness.triage import bisect
+
+    case = campaign.read_case(_case_path(options.case))
+    with _environments(options) as chosen:
+        return bisect.bisect(case, chosen, options.repeat, options.find, console())
+
+
+def matrix(options: Namespace) -> int:
+    """``tvm-repro matrix``: cases on several releases."""
+    from harness.triage import matrix
+
+    read_cases(options)  # what is wrong with the command line is told once, here
+    arguments = [*options.paths, *(["-k", options.k] if options.k else [])]
+    with _environments(options) as chosen:
+        folder = Path(options.results)
+        return matrix.matrix(chosen, arguments, options.jobs, folder, options.all, console())
+
+
+@contextmanager
+def _environments(options: Namespace) -> Iterator[list[str]]:
+    """The environments that the command line names, or all for releases of TVM."""
+    from harness.triage import releases
+
+    try:
+        yield options.e.split(",") if options.e else releases.names()
+    except releases.EnvironmentFailed as error:
+        raise UsageError(str(error)) from None
+
+
 def lint(options: Namespace) -> int:
     """``tvm-repro lint``: check case files without TVM."""
     cases, problems = read_cases(options)
@@ -324,6 +367,9 @@ COMMANDS = {
     "diff": diff,
     "report": pages.report,
     "export": export,
+    "check": check,
+    "bisect": bisect,
+    "matrix": matrix,
     "lint": lint,
     "list": list_cases,
     "schema": schema,
