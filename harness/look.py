@@ -8,6 +8,7 @@ from harness.case import Case
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import Stage
+from harness.run.watch import Watch
 from harness.verdict.judge import Judgement
 from harness.verdict.words import message
 
@@ -39,7 +40,8 @@ def look(case: Case, arms: tuple[str, ...], index: int, pool: Pool) -> dict[str,
     """
     if not case.passes:
         return {}
-    jobs = [Job(case, arm, show=index) for arm in case.arms if arm in arms]
+    shown = Watch(show=(index, 0))  # all that a pass of the case does is done in one
+    jobs = [Job(case, arm, shown) for arm in case.arms if arm in arms]
     name = case.passes[index].name
     return {job.arm: Look(job.arm, name, *trace.ir) for job, trace in pool.run([jobs]) if trace.ir}
 

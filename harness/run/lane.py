@@ -12,6 +12,7 @@ from harness.case import Case
 from harness.run import host, wire
 from harness.run.host import Child
 from harness.run.trace import ArmTrace, End, Stopped
+from harness.run.watch import NOTHING, Watch
 
 # Device runtimes that do not survive a fork: their children import TVM for themselves.
 _UNFORKABLE = frozenset({"cuda", "rocm", "opencl", "vulkan", "metal", "hexagon", "webgpu"})
@@ -21,11 +22,11 @@ _keys = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of one arm of one case; `show` as in `wire.Arm`."""
+    """One run of one arm of one case; `watch` as in `wire.Arm`."""
 
     case: Case
     arm: str
-    show: int = wire.ALL_STAGES
+    watch: Watch = NOTHING
 
 
 Outcome = tuple[Job, ArmTrace]
@@ -68,7 +69,7 @@ class Lane:
         job = self.jobs[0]
         case, key, token = job.case, next(_keys), host.fresh_token()
         if self._spawn:
-            alone = wire.Alone(key, token, case, job.arm, job.show)
+            alone = wire.Alone(key, token, case, job.arm, job.watch)
             control = self._server(True, ()).control
             self._arm = Child(control, alone, case.limits.seconds, host.STARTUP_SECONDS)
         elif self._loader is None:
@@ -80,7 +81,7 @@ class Lane:
         elif self._loader.transcript.loaded:
             self._loader.deadline = float("inf")  # from now on the arms have limits
             last = len(self.jobs) == 1
-            arm = wire.Arm(key, token, case, job.arm, job.show, last)
+            arm = wire.Arm(key, token, case, job.arm, job.watch, last)
             self._arm = Child(self._loader.control, arm, case.limits.seconds)
             if last:
                 # The loader has become the arm: only the server can end it.
@@ -161,6 +162,7 @@ class Lane:
             told.globals,
             told.fix,
             told.ir,
+            tuple(told.passes.values()),
             time.monotonic() - started,
         )
         arm.close()

@@ -65,7 +65,10 @@ class Narrator:
 
     def tell(self, key: str, value: object) -> None:
         """Send a fact that is not a step."""
-        self._records.send({key: value})
+        self.send({key: value})
+
+    def send(self, record: dict[str, object]) -> None:
+        self._records.send(record)
 
 
 def describe(error: BaseException) -> Raised:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cache
 from typing import Any
@@ -16,22 +16,20 @@ from harness import compat
 from harness.case import BuildSpec, Case, PassSpec, RoundTrip, TextCheck
 from harness.run import calls
 from harness.run.names import call_with, factory, make_pass
-from harness.run.narrate import Narrator, StepFailed, ValueDiffers, clip
+from harness.run.narrate import Narrator, StepFailed, ValueDiffers
 from harness.run.trace import NAMES, Stage
-from harness.run.wire import ALL_STAGES
+from harness.run.watch import Watch
+from harness.run.watcher import Watcher
 
-_IR_TEXT_LIMIT = 2_000_000
+PassContexts = Callable[..., tvm.transform.PassContext]  # takes the instruments to put in
 
 
-def run_arm(case: Case, arm: str, module: tvm.IRModule, narrator: Narrator, show: int) -> None:
+def run_arm(case: Case, arm: str, module: tvm.IRModule, narrator: Narrator, watch: Watch) -> None:
     """Take `module` through all stages, telling each; nothing of it outlives the call."""
     try:
         with ExitStack() as stack:
             stack.enter_context(_installed_fix(case, arm, narrator))
-            if show == ALL_STAGES:
-                _all_stages(case, module, narrator)
-            else:
-                _show_pass(case, module, narrator, show)
+            _all_stages(case, module, narrator, Watcher(watch, narrator))
     except StepFailed:
         pass  # told; the stages behind it are not reached
     with narrator.step(Stage.EXIT):
@@ -59,7 +57,7 @@ def _installed_fix(case: Case, arm: str, narrator: Narrator) -> AbstractContextM
     return stack
 
 
-def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
+def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator, watcher: Watcher) -> None:
     with narrator.step(Stage.LOAD, NAMES):
         factories = [(spec, factory(spec)) for spec in case.passes]
         for spec in case.build.pipeline if isinstance(case.build.pipeline, tuple) else ():
@@ -71,7 +69,7 @@ def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
     after = module
     for spec, make in factories:
         with narrator.step(Stage.PASS, spec.name):
-            after = _apply(spec, make, after, context)
+            after = _apply(spec, make, after, context, watcher)
         _check(after, narrator, Stage.WELL_FORMED, spec.name)
     if case.after:
         _check_after(case, after, narrator)
@@ -80,18 +78,19 @@ def _all_stages(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
         for stage in (Stage.BUILD, Stage.VM, Stage.RUN):
             narrator.absent(stage, "skipped")
         return
-    _build_and_run(case, module, after, context, narrator)
+    _build_and_run(case, module, after, context, narrator, watcher)
 
 
 def _build_and_run(
     case: Case,
     module: tvm.IRModule,
     after: tvm.IRModule,
-    context: Callable[[], tvm.transform.PassContext],
+    context: PassContexts,
     narrator: Narrator,
+    watcher: Watcher,
 ) -> None:
     with narrator.step(Stage.BUILD):
-        executable = build(case.build, after, context)
+        executable = build(case.build, after, context(watcher.instruments()))
     relaxed = has_relax(after)
     if relaxed:
         with narrator.step(Stage.VM):
@@ -104,7 +103,7 @@ def _build_and_run(
         return
 
     def run_input() -> Any:
-        built = build(case.build, module, context)
+        built = build(case.build, module, context())
         return calls.machine(built, case.build) if has_relax(module) else built
 
     runner = calls.Runner(case, after, machine, run_input)
@@ -117,12 +116,13 @@ def _apply(
     spec: PassSpec,
     make: Callable[..., Any],
     module: tvm.IRModule,
-    context: Callable[[], tvm.transform.PassContext],
+    context: PassContexts,
+    watcher: Watcher,
 ) -> tvm.IRModule:
     target = spec.under.get("target")
     scope = tvm.target.Target(target) if target else nullcontext()
-    with scope, context():
-        after = call_with(make, spec.args)(module)
+    with scope, context(watcher.instruments()):
+        after = watcher.as_pass(call_with(make, spec.args), spec.name)(module)
     if not isinstance(after, tvm.IRModule):
         raise TypeError(f"expected an IRModule from {spec.name}, came {type(after).__name__}")
     return after
@@ -175,7 +175,7 @@ def has_relax(module: tvm.IRModule) -> bool:
     return any(isinstance(function, relax.Function) for function in module.functions.values())
 
 
-def _pass_context(spec: BuildSpec) -> Callable[[], tvm.transform.PassContext]:
+def _pass_context(spec: BuildSpec) -> PassContexts:
     """A maker of pass contexts: each is entered once, around one pass or the build."""
     keywords: dict[str, Any] = {"config": dict(spec.config)} if spec.config else {}
     if spec.opt_level is not None:
@@ -184,12 +184,15 @@ def _pass_context(spec: BuildSpec) -> Callable[[], tvm.transform.PassContext]:
         keywords["disabled_pass"] = list(spec.disabled_pass)
     if spec.required_pass:
         keywords["required_pass"] = list(spec.required_pass)
-    return lambda: tvm.transform.PassContext(**keywords)
+
+    def context(instruments: Sequence[Any] = ()) -> tvm.transform.PassContext:
+        watching = {"instruments": list(instruments)} if instruments else {}
+        return tvm.transform.PassContext(**keywords, **watching)
+
+    return context
 
 
-def build(
-    spec: BuildSpec, module: tvm.IRModule, context: Callable[[], tvm.transform.PassContext]
-) -> Any:
+def build(spec: BuildSpec, module: tvm.IRModule, context: tvm.transform.PassContext) -> Any:
     """Compile `module` as the case's ``build:`` says. Raises whatever TVM raises."""
     with_ = spec.with_
     if with_ == "auto":
@@ -206,30 +209,9 @@ def build(
             pipeline[name] = relax.get_default_pipeline(target)
         case passes:
             pipeline[name] = tvm.transform.Sequential([make_pass(each) for each in passes])
-    with context():
+    with context:
         if with_ == "tirx.build":
             return tvm.tirx.build(module, target=target, **pipeline)
         if with_ == "tvm.compile":
             return tvm.compile(module, target=target, **pipeline)
         return relax.build(module, target=target, exec_mode=spec.exec_mode, **pipeline)
-
-
-def _show_pass(case: Case, module: tvm.IRModule, narrator: Narrator, show: int) -> None:
-    """Tell the IR before and after one pass; "" for the latter when the pass raises."""
-    context = _pass_context(case.build)
-    before, after = module, None
-    try:
-        for spec in case.passes[: show + 1]:
-            before, after = after or module, None
-            with narrator.step(Stage.PASS, spec.name):
-                after = _apply(spec, factory(spec), before, context)
-    except StepFailed:
-        pass
-    with narrator.step(Stage.PASS, "print"):
-        texts = [clip_ir(before.script()), clip_ir(after.script()) if after else ""]
-    narrator.tell("ir", texts)
-
-
-def clip_ir(text: str) -> str:
-    """Bound a printed module (characters)."""
-    return text if len(text) <= _IR_TEXT_LIMIT else clip(text)

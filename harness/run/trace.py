@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
+from harness.run.watch import Path
+
 
 class Stage(str, Enum):
     """The stages of an arm, in order."""
@@ -105,6 +107,47 @@ class FixState:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """What a pass did to the module.
+
+    Attributes
+    ----------
+    changed : bool
+    container : bool
+        All its work is that of the passes inside: each took up what the one before it had left.
+    ill_formed : Raised or None
+        What the check says of the result; of a module that was not changed nothing is asked.
+    """
+
+    changed: bool
+    container: bool = False
+    ill_formed: Raised | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassRun:
+    """One run of one pass, as it was told.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+    finished : bool
+        False: it raised, or the process ended inside it.
+    seconds : float
+        With the passes inside, and with what watching costs.
+    looked : Looked or None
+        None: not asked, or the process ended while looking.
+    """
+
+    path: Path
+    name: str
+    finished: bool = False
+    seconds: float = 0.0
+    looked: Looked | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ArmTrace:
     """Everything seen of one run of one arm.
 
@@ -126,7 +169,10 @@ class ArmTrace:
     fix : FixState or None
         None in arm ``stock``.
     ir : (str, str) or None
-        IR text before and after the pass that a run was asked to show.
+        IR text before and after the pass that a run was asked to show; "" for the latter when the
+        pass does not end.
+    passes : tuple of PassRun
+        Those that a run was asked to record, in the order in which they began.
     seconds : float
         Wall clock of the whole arm, parsing included in the first arm only.
     """
@@ -140,6 +186,7 @@ class ArmTrace:
     globals: tuple[str, ...] | None = None
     fix: FixState | None = None
     ir: tuple[str, str] | None = None
+    passes: tuple[PassRun, ...] = ()
     seconds: float = 0.0
 
 

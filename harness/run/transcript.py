@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.run.trace import FixState, Raised, Stage, Step
+from harness.run.trace import FixState, Looked, PassRun, Raised, Stage, Step
+from harness.run.watch import Path
 
 # Of all records of a child; they are small, the largest are IR texts that were asked for.
 _LIMIT = 16 << 20
@@ -26,6 +27,7 @@ class Transcript:
     globals: tuple[str, ...] | None = None
     fix: FixState | None = None
     ir: tuple[str, str] | None = None
+    passes: dict[Path, PassRun] = field(default_factory=dict)
     loaded: bool | None = None
     final: bool = False
     started: bool = False
@@ -57,10 +59,10 @@ class Transcript:
             case {"begin": stage, "at": at}:
                 self.steps.append(Step(Stage(stage), str(at) or None))
             case {"end": end, "seconds": seconds}:
-                begun = self.steps[-1]
+                step = self.steps[-1]
                 self.steps[-1] = Step(
-                    begun.stage,
-                    begun.at,
+                    step.stage,
+                    step.at,
                     finished=True,
                     raised=_raised(end.get("raised")),
                     mismatch=None if "mismatch" not in end else str(end["mismatch"]),
@@ -79,10 +81,22 @@ class Transcript:
                 )
             case {"ir": [before, after]}:
                 self.ir = (str(before), str(after))
+            case {"pass": path, "name": name}:
+                begun = PassRun(tuple(map(int, path)), str(name))
+                self.passes[begun.path] = begun
+            case {"passed": path, "seconds": seconds}:
+                self._know_more(path, finished=True, seconds=float(seconds))
+            case {"looked": path, "changed": changed, "container": container}:
+                check = _raised(record.get("ill_formed"))
+                self._know_more(path, looked=Looked(bool(changed), bool(container), check))
             case {"loaded": loaded}:
                 self.loaded = bool(loaded)
             case {"final": True}:
                 self.final = all(step.finished for step in self.steps)
+
+    def _know_more(self, place: list[int], **facts: Any) -> None:
+        path = tuple(map(int, place))
+        self.passes[path] = replace(self.passes[path], **facts)
 
 
 def _raised(record: dict[str, Any] | None) -> Raised | None:

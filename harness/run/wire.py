@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.case import Case
+from harness.run.watch import NOTHING, Watch
 
 _LENGTH = struct.Struct("!I")
 # The descriptors that travel with a request to fork: control, records, status, stdout, stderr.
 FDS = 5
-# `Arm.show` of a run that goes through all stages; other values name a pass by its index.
-ALL_STAGES = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +41,14 @@ class Arm:
     """Fork a process that takes the loaded module through the stages of `case` in arm `arm`.
 
     When it is the `last`, nothing is forked: the process that loaded the module runs it itself.
-    With `show` the child stops behind the pass of that index, and sends the IR text before and
-    after it: printing can die where the passes do not, so it is never part of a judged run.
+    `watch` asks for more than a judged run tells.
     """
 
     key: int
     token: str
     case: Case
     arm: str
-    show: int = ALL_STAGES
+    watch: Watch = NOTHING
     last: bool = False
 
 
