@@ -41,6 +41,16 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--at", metavar="PASS", help="whose diff (default: where the arms part)")
     _isolation(compare)
 
+    locate = commands.add_parser(
+        "locate",
+        help="which pass makes a bug, and who notices",
+        epilog="exit codes: 0 a pass is named, 1 nothing fails, or no pass can be named",
+    )
+    locate.add_argument("case", metavar="CASE", help="a case file, or the id of a case in repros/")
+    locate.add_argument("--arm", choices=("stock", "fixed"), default="stock")
+    locate.add_argument("--json", action="store_true", help="for scripts, with the IR")
+    _isolation(locate)
+
     bless = commands.add_parser(
         "bless", help="write what is seen into `expect:` of cases, as a diff first"
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import campaign, look, pages
+from harness import campaign, pages
 from harness.case import (
     Case,
     CaseFileError,
@@ -36,6 +36,7 @@ from harness.report.text import line
 from harness.run.pool import Pool
 from harness.schedule import ordered, parse_shard, part
 from harness.select import Selection
+from harness.triage import look
 from harness.verdict.word import exit_code
 
 DEFAULT = Path("repros")
@@ -102,6 +103,27 @@ def compare(options: Namespace) -> int:
         out.print(f"\n{fixed.at}: what is different with the fix", style="title")
         out.print(ir.diff(stock.after, fixed.after, ("stock", "fixed")), soft_wrap=True)
     return exit_code([report.verdict])
+
+
+def locate(options: Namespace) -> int:
+    """``tvm-repro locate``: every pass of a run, and which of them makes the bug."""
+    from harness.report.passes import as_dict, change, located
+    from harness.triage.locate import locate as find
+
+    case = campaign.read_case(_case_path(options.case))
+    if options.arm not in case.arms:
+        raise UsageError(f"--arm {options.arm}: {case.id} names no fix, so it has no such arm")
+    with Pool(2, options.isolation) as pool:
+        if reason := campaign.reason_to_skip(case, pool.info):
+            raise UsageError(f"{case.id} is not for this TVM: {reason}")
+        finding = find(case, options.arm, pool)
+    if options.json:
+        print(json.dumps(as_dict(case, finding)))
+    else:
+        out = console()
+        out.print(located(case, finding))
+        out.print(change(finding), soft_wrap=True)
+    return 0 if finding.culprit else 1
 
 
 def bless(options: Namespace) -> int:
@@ -363,6 +385,7 @@ def _pass_index(case: Case, at: str | None) -> int | None:
 COMMANDS = {
     "run": run,
     "compare": compare,
+    "locate": locate,
     "bless": bless,
     "diff": diff,
     "report": pages.report,

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness import campaign, look
+from harness import campaign
 from harness.case import Case, CaseFileError, discover
 from harness.report.console import console
 from harness.report.html.page import page
@@ -19,6 +19,7 @@ from harness.report.results import Results, ResultsError, read_results, results_
 from harness.run.pool import Pool
 from harness.run.trace import TvmInfo
 from harness.select import Selection
+from harness.triage import look
 
 
 def report(options: Namespace) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import campaign, look
+from harness import campaign
 from harness.case import KINDS, Case, CaseFileError, labels
 from harness.compat import installed, pair_state
 from harness.report import ir
@@ -19,6 +19,7 @@ from harness.report.summary import counts
 from harness.run.host import ServerError
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace
+from harness.triage import look
 from harness.verdict.judge import Judgement, infra
 from harness.verdict.word import Verdict
 

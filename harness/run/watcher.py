@@ -17,7 +17,7 @@ from harness.run.watch import NOTHING, Path, Watch
 # A pass that runs others for ever must not flood the pipe.
 _MOST_PASSES = 20_000
 _IR_TEXT_LIMIT = 2_000_000
-_State = dict[str, Any]  # the module's functions by name
+_State = dict[Any, Any]  # what a module consists of, by name
 
 
 class ShownEnough(Exception):
@@ -137,21 +137,26 @@ def _instrument(watcher: Watcher) -> Any:
 
 
 def _state(module: tvm.IRModule) -> _State:
-    return {variable.name_hint: function for variable, function in module.functions.items()}
+    functions = {variable.name_hint: function for variable, function in module.functions.items()}
+    return {**functions, 0: module.attrs, 1: module.global_infos}
 
 
 def _identical(one: _State, other: _State) -> bool:
-    """Whether these are the very same functions."""
-    return one.keys() == other.keys() and all(one[name].same_as(other[name]) for name in one)
+    """Whether these consist of the very same objects."""
+    return one.keys() == other.keys() and all(_is(part, other[name]) for name, part in one.items())
 
 
 def _differs(one: _State, other: _State) -> bool:
     if one.keys() != other.keys():
         return True
     return any(
-        not function.same_as(other[name]) and not tvm_ffi.structural_equal(function, other[name])
-        for name, function in one.items()
+        not _is(part, other[name]) and not tvm_ffi.structural_equal(part, other[name])
+        for name, part in one.items()
     )
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is None is other or (None not in (one, other) and one.same_as(other))
 
 
 def _ir(module: tvm.IRModule) -> str:

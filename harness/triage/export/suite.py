@@ -9,7 +9,6 @@ from pathlib import Path
 from textwrap import indent
 
 from harness.case import BuildSpec, Case, ErrorPattern, ModuleText, PythonPass
-from harness.look import look
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import TvmInfo
@@ -17,6 +16,7 @@ from harness.triage.export import program
 from harness.triage.export.modules import as_class, class_name
 from harness.triage.export.script import about, beside_of, helpers, imports
 from harness.triage.export.values import literal
+from harness.triage.look import look
 from harness.verdict.outcome import stages
 
 LICENCE = """\
