@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import campaign, pages
+from harness import campaign
 from harness.case import (
     Case,
     CaseFileError,
@@ -236,6 +236,13 @@ def _environments(options: Namespace) -> Iterator[list[str]]:
         raise UsageError(str(error)) from None
 
 
+def report(options: Namespace) -> int:
+    """``tvm-repro report``: results files as one HTML page."""
+    from harness import pages
+
+    return pages.report(options)
+
+
 def lint(options: Namespace) -> int:
     """``tvm-repro lint``: check case files without TVM."""
     cases, problems = read_cases(options)
@@ -388,7 +395,7 @@ COMMANDS = {
     "locate": locate,
     "bless": bless,
     "diff": diff,
-    "report": pages.report,
+    "report": report,
     "export": export,
     "check": check,
     "bisect": bisect,

@@ -39,8 +39,9 @@ class Release:
     shifts: tuple[Shift, ...] = ()
 
     def said(self, key: str) -> str:
-        """What the head of the results says, in one line."""
-        return line(str(self.header.get(key, "")), 80)
+        """What the head of the results says, in one line; times to the minute."""
+        said = line(str(self.header.get(key, "")), 80)
+        return said[:16].replace("T", " ") if key == "started" else said
 
 
 @dataclass(frozen=True, slots=True)

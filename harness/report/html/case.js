@@ -54,6 +54,8 @@ function releaseParts(record, number) {
       passes[one.verdict] ? "" : el("div", { class: "inner" }, judgementParts(one))))),
   ] : [];
   return [el("h3", { class: "sr" }, "On TVM " + data.releases[number]),
+    el("p", { class: "under" }, data.versions[number],
+      record.seconds ? `, ${record.seconds.toFixed(2)} s` : ""),
     ...judgementParts(record), ...contrasts];
 }
 

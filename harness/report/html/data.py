@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.case import Case, area, kinds
 from harness.report.html.sides import Sides, as_data
-from harness.report.matrix import Matrix, Row
+from harness.report.matrix import Matrix, Release, Row
 from harness.report.records import ArmRecord, JudgementRecord, Record, StageRecord
 from harness.report.text import block, line
 from harness.verdict.word import Verdict
@@ -27,6 +27,7 @@ def index(matrix: Matrix) -> str:
         {
             "verdicts": [[word.value, word.passes] for word in _WORDS],
             "releases": [release.name for release in matrix.releases],
+            "versions": [_versions(release) for release in matrix.releases],
             "rows": [_row(row, changed) for row in matrix.rows],
         }
     )
@@ -48,6 +49,13 @@ def issues(case: Case | None) -> Iterable[tuple[str, str]]:
 def _json(data: object) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
+
+
+def _versions(release: Release) -> str:
+    """What ran the cases, for the page of each."""
+    keys = {"tvm": "TVM", "tvm_ffi": "ffi", "llvm": "LLVM", "python": "Python", "platform": "on"}
+    told = [f"{word} {release.said(key)}" for key, word in keys.items() if release.said(key)]
+    return ", ".join([*told, release.said("started")])
 
 
 def _row(row: Row, changed: Sequence[Mapping[str, str]]) -> dict[str, Any]:

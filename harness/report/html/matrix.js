@@ -18,13 +18,13 @@ function buildFilters() {
     el("label", { class: "search" }, el("span", {}, "Search"),
       el("input", { type: "search", name: "q", placeholder: "title, id, label, issue, error",
         autocomplete: "off", spellcheck: "false", "aria-keyshortcuts": "/" })),
-    anyOf("verdict", "Verdict", [["", "any"], ["person", "needs a person"],
+    anyOf("verdict", "Verdict", [["", "any verdict"], ["person", "needs a person"],
       ["changed", "changed"], ["differs", "differs by release"],
       ...verdicts.map((word) => [words[word], words[word]])]),
     anyOf("release", "On", [["", "any release"],
       ...data.releases.map((name, number) => [String(number), name])]),
-    anyOf("area", "Area", [["", "any"], ...seen((row) => [row.area]).map((one) => [one, one])]),
-    anyOf("kind", "Kind", [["", "any"], ...seen((row) => row.kinds).map((one) => [one, one])]),
+    anyOf("area", "Area", [["", "any area"], ...seen((row) => [row.area]).map((one) => [one, one])]),
+    anyOf("kind", "Kind", [["", "any kind"], ...seen((row) => row.kinds).map((one) => [one, one])]),
     el("output", { id: "count", role: "status", "aria-live": "polite" }));
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
