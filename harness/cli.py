@@ -125,6 +125,18 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "-e", metavar="ENV,…", default="", help="environments of tox.ini (default: each tvm…)"
         )
+    sweep = commands.add_parser(
+        "sweep", help="every Relax pass without arguments over inputs: what is new goes wrong"
+    )
+    _paths(sweep, "+")
+    sweep.add_argument(
+        "--passes", metavar="A,B", default="", help="these alone, by name (all that there are)"
+    )
+    sweep.add_argument(
+        "--known", metavar="FILE", help="results whose failures are known (running repros/ tells)"
+    )
+    sweep.add_argument("--write", metavar="FOLDER", help="write what is new as cases")
+    sweep.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N")
 
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)

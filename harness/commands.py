@@ -21,6 +21,7 @@ from harness.case import (
     labels,
     satisfies,
 )
+from harness.case.base import did_you_mean
 from harness.compat import pair_state
 from harness.report import ir
 from harness.report.catalogue import catalogue
@@ -243,6 +244,64 @@ def report(options: Namespace) -> int:
     return pages.report(options)
 
 
+def sweep(options: Namespace) -> int:
+    """``tvm-repro sweep``: what Relax passes do wrong on inputs, without what is known."""
+    from harness.triage import sweep as sweeping
+
+    cases, problems = read_cases(options)
+    _print_problems(problems)
+    out, tally = console(), sweeping.Tally()
+    with Pool(options.jobs) as pool:
+        names = _passes(options.passes)
+        known = _known(options.known, pool)
+        runnable = [case for case in cases if not campaign.reason_to_skip(case, pool.info)]
+        outcomes, interrupted = [], False
+        try:
+            with progress(out, len(runnable)) as advance:
+                for outcome in sweeping.sweep(runnable, names, pool, tally, advance):
+                    outcomes.append(outcome)
+        except KeyboardInterrupt:
+            interrupted = True
+    finds = sweeping.grouped(outcomes, known)
+    sweeping.show(finds, tally, out)
+    new = [find for find in finds if find.counts]
+    for find in new if options.write else ():
+        try:
+            file = sweeping.write(find, Path(options.write))
+        except OSError as error:
+            raise UsageError(f"--write {options.write}: {error.strerror}") from None
+        out.print(f"wrote {file}" if file else "not written: its input is a builder's")
+    if interrupted:
+        out.print(f"interrupted: {tally.inputs} of {len(runnable)} inputs were begun")
+        return INTERRUPTED
+    return USAGE if problems else int(bool(new))
+
+
+def _passes(asked: str) -> tuple[str, ...]:
+    from harness.run.passes import without_arguments
+
+    there = without_arguments()
+    names = [name.strip() for name in asked.split(",") if name.strip()]
+    by_name = {short: name for name in there for short in (name, name.rpartition(".")[2])}
+    for name in names:
+        if name not in by_name:
+            near = did_you_mean(name, by_name)
+            raise UsageError(f"--passes {name}: no Relax pass that takes no argument; {near}")
+    return tuple(by_name[name] for name in names) or there
+
+
+def _known(file: str | None, pool: Pool) -> frozenset[tuple[str, ...]]:
+    from harness.triage import sweep as sweeping
+
+    corpus = [campaign.read_case(path) for path in discover([DEFAULT])] if DEFAULT.is_dir() else []
+    if file is None:
+        return sweeping.known_of(corpus, pool)
+    try:
+        return sweeping.known_in(Path(file), corpus)
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise UsageError(f"--known {file}: no results file: {error}") from None
+
+
 def lint(options: Namespace) -> int:
     """``tvm-repro lint``: check case files without TVM."""
     cases, problems = read_cases(options)
@@ -400,6 +459,7 @@ COMMANDS = {
     "check": check,
     "bisect": bisect,
     "matrix": matrix,
+    "sweep": sweep,
     "lint": lint,
     "list": list_cases,
     "schema": schema,
