@@ -19,7 +19,7 @@ from harness.report.results import Results, ResultsError, read_results, results_
 from harness.run.pool import Pool
 from harness.run.trace import TvmInfo
 from harness.select import Selection
-from harness.triage import look
+from harness.triage.passes import changed_by_passes
 
 
 def report(options: Namespace) -> int:
@@ -90,44 +90,6 @@ def _arms(found: Matrix, row: Row, info: TvmInfo) -> Mapping[str, ArmRecord]:
         if (release.header.get("tvm"), release.header.get("tvm_ffi")) == (info.tvm, info.tvm_ffi):
             return row.records[number].arms if number in row.records else {}
     return {}
-
-
-def changed_by_passes(case: Case, pool: Pool, arms: Mapping[str, ArmRecord]) -> list[Sides]:
-    """The IR before and after each pass of a case that changes it or raises, in each arm.
-
-    What both arms do alike is shown once.
-
-    Parameters
-    ----------
-    case : Case
-    pool : Pool
-        Entered; prints the IR in children of its own.
-    arms : mapping
-        What was seen of each arm, for the lines to mark; may be empty.
-    """
-    sides: list[Sides] = []
-    for index, spec in enumerate(case.passes):
-        looks = look.look(case, case.arms, index, pool)
-        stock, fixed = looks.get("stock"), looks.get("fixed")
-        for one in looks.values():
-            alike = one is fixed and stock is not None and one.after == stock.after
-            if one.before != one.after and not alike:
-                said = _said(arms.get(one.arm), spec.name)
-                what = f"{one.at}, {one.arm}" if one.after else f"{one.at}, {one.arm}: raises"
-                names = ("before", "after")
-                sides.append(Sides(pool.info.tvm, what, names, one.before, one.after, said))
-        if stock and fixed and stock.after and fixed.after and stock.after != fixed.after:
-            what = f"{spec.name}: stock against fixed"
-            sides.append(Sides(pool.info.tvm, what, ("stock", "fixed"), stock.after, fixed.after))
-    return sides
-
-
-def _said(arm: ArmRecord | None, name: str) -> str:
-    """The complaint about a pass, or about what it left."""
-    for stage in arm.stages if arm is not None else ():
-        if stage.failed and stage.at == name and stage.message:
-            return stage.message
-    return ""
 
 
 def _write(path: str, text: str) -> None:

@@ -57,7 +57,7 @@ def test_the_ir_around_a_pass(seed: Path, tmp_path: Path, monkeypatch: Any) -> N
     monkeypatch.chdir(ROOT)
     page = tmp_path / "r.html"
     assert report(seed, "-o", page, "--ir", "-k", "dangling") == 0
-    stock, fixed, between = detail(page.read_text(encoding="utf-8"), "details")["ir"]
+    stock, fixed, between, *built = detail(page.read_text(encoding="utf-8"), "details")["ir"]
     assert stock["title"].endswith("AllocateWorkspace, stock")
     assert "is not defined" in stock["message"]
     marked = [stock["right"][number] for number in stock["marks"]]
@@ -65,6 +65,10 @@ def test_the_ir_around_a_pass(seed: Path, tmp_path: Path, monkeypatch: Any) -> N
     assert fixed["title"].endswith("AllocateWorkspace, fixed") and fixed["marks"] == []
     assert between["names"] == ["stock", "fixed"]
     assert any(tag == "r" for tag, *_ in between["ops"])
+    # Behind the case's own passes come those of the build.
+    titles = [one["title"] for one in built]
+    assert "CallTIRRewrite, stock" in titles
+    assert all(one["left"] != one["right"] and one["ops"] for one in built)
     # Nothing needs a person here, so without -k there is no IR to print.
     assert report(seed, "-o", page, "--ir") == 0
     assert detail(page.read_text(encoding="utf-8"), "details")["ir"] == []
