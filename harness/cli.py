@@ -137,6 +137,17 @@ def parser() -> argparse.ArgumentParser:
     )
     sweep.add_argument("--write", metavar="FOLDER", help="write what is new as cases")
     sweep.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N")
+    new = commands.add_parser(
+        "new",
+        help="make a case of a report or a script",
+        epilog="exit codes: 0 the case is whole, and with --run it fails as reported, 1 it does "
+        "not, 2 something is missing, or cannot be read, 3 it cannot be run here.",
+    )
+    new.add_argument("report", metavar="REPORT", help="Markdown, a .py file, or - for stdin")
+    new.add_argument("-o", "--out", metavar="CASE.yaml", help="where to (default: print it)")
+    new.add_argument("--run", action="store_true", help="run it once, and expect what is seen")
+    new.add_argument("--script", type=_positive, metavar="N", help="which of several scripts")
+    new.add_argument("--force", action="store_true", help="overwrite what is there")
 
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)

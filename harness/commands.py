@@ -339,6 +339,17 @@ def doctor(options: Namespace) -> int:
     return examine(console(), options.canaries)
 
 
+def new(options: Namespace) -> int:
+    """``tvm-repro new``: a report, or a script, becomes a case."""
+    from harness.triage.new.command import NewError
+    from harness.triage.new.command import new as make
+
+    try:
+        return make(options)
+    except NewError as error:
+        raise UsageError(str(error)) from None
+
+
 def fixes(_: Namespace) -> int:
     """``tvm-repro fixes``: the fixes and their state, found out in a process of its own."""
     root = str(Path(__file__).parents[1])
@@ -460,6 +471,7 @@ COMMANDS = {
     "bisect": bisect,
     "matrix": matrix,
     "sweep": sweep,
+    "new": new,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -24,9 +25,24 @@ _SPREAD = frozenset({"passes", "run", "expect", "stock", "fixed", "contrasts"})
 assert set(_ORDER) == {one.validation_alias or name for name, one in CaseFile.model_fields.items()}
 
 
-def written(case: Mapping[str, Any]) -> str:
-    """The text of a case file that says `case`, its keys in their usual order."""
-    return SCHEMA + rendered({key: case[key] for key in sorted(case, key=position)})
+def written(case: Mapping[str, Any], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The text of a case file that says `case`, its keys in their usual order.
+
+    `remarks` are lines to stand as comments in front of a key.
+    """
+    text = SCHEMA
+    for key in sorted(case, key=position):
+        text += "".join(map(_remark, (remarks or {}).get(key, ())))
+        text += rendered({key: case[key]})
+    return text
+
+
+def _remark(text: str) -> str:
+    printable = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+    lines = textwrap.wrap(printable, WIDTH - 4, break_on_hyphens=False) or [""]
+    return "".join(f"# {'  ' if number else ''}{line}\n" for number, line in enumerate(lines))
 
 
 def position(key: str) -> int:

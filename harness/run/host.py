@@ -40,13 +40,13 @@ def _environment(mark: str, scratch: str) -> dict[str, str]:
     return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **own}
 
 
-def _scratch_folder(mark: str) -> str:
+def _scratch_folder(mark: str, base: str | None) -> str:
     """For temporary files of the children: TVM makes some, and one that dies does not clear up.
 
     The server makes the folder, so that there is none without a server to remove it.
     """
     try:
-        return os.path.join(tempfile.gettempdir(), f"tvm-repro-{mark}")
+        return os.path.join(base or tempfile.gettempdir(), f"tvm-repro-{mark}")
     except OSError as error:
         raise ServerError(f"no folder for temporary files: {error}") from None
 
@@ -55,7 +55,8 @@ class Server:
     """The fork server process, from the parent's side.
 
     A `cold` server never imports TVM: each of its children does so for itself. Else the `modules`
-    that cases need are imported as well.
+    that cases need are imported as well. `within` is a command that starts it in a sandbox of its
+    own, where only `/dev/shm` can be written to.
 
     Raises
     ------
@@ -63,12 +64,15 @@ class Server:
         When TVM cannot be imported.
     """
 
-    def __init__(self, cold: bool = False, modules: Sequence[str] = ()) -> None:
+    def __init__(
+        self, cold: bool = False, modules: Sequence[str] = (), within: Sequence[str] = ()
+    ) -> None:
         self.cold = cold
         self.modules = tuple(modules)
+        self.within = tuple(within)
         self.errors = Capture()
         self._mark = f"{os.getpid()}-{fresh_token()}"
-        self._scratch = _scratch_folder(self._mark)
+        self._scratch = _scratch_folder(self._mark, "/dev/shm" if within else None)
         try:
             self.control, self.process = self._start()
         except OSError as error:
@@ -85,8 +89,9 @@ class Server:
         ours, theirs = socket.socketpair()
         with theirs:
             number = str(theirs.fileno())
+            args = [str(_ENTRY), number, *(["--cold"] if self.cold else self.modules)]
             process = subprocess.Popen(
-                [sys.executable, str(_ENTRY), number, *(["--cold"] if self.cold else self.modules)],
+                [*self.within, sys.executable, *args],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

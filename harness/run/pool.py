@@ -27,6 +27,8 @@ class Pool:
     isolation : {"fork", "spawn"}
         ``spawn`` imports TVM anew for each arm; cases for devices that do not survive a fork get
         that in any case.
+    within : sequence of str
+        A command that starts each server in a sandbox: see `harness.run.sandbox`.
 
     Raises
     ------
@@ -34,9 +36,12 @@ class Pool:
         When TVM cannot be imported, on entry; or when the server cannot be started again.
     """
 
-    def __init__(self, jobs: int = 1, isolation: Isolation = "fork") -> None:
+    def __init__(
+        self, jobs: int = 1, isolation: Isolation = "fork", within: Sequence[str] = ()
+    ) -> None:
         self._limit = max(1, jobs)
         self._isolation = isolation
+        self._within = within
         self._servers: dict[Kind, Server] = {}
         self._deadly: set[Kind] = set()  # which died, perhaps of what they imported
         self._info: TvmInfo | None = None
@@ -87,7 +92,8 @@ class Pool:
     def _server(self, cold: bool, modules: tuple[str, ...]) -> Server:
         kind = cold, modules
         if kind not in self._servers:
-            self._servers[kind] = Server(cold, () if kind in self._deadly else modules)
+            safe = () if kind in self._deadly else modules
+            self._servers[kind] = Server(cold, safe, self._within)
         return self._servers[kind]
 
     def _turn(self, active: list[Lane]) -> End | None:
