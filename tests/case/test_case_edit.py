@@ -116,3 +116,11 @@ def test_a_path_that_leads_nowhere() -> None:
         edited(FILE, {("contrasts", 7, "expect"): "ok"})
     with pytest.raises(ValueError, match="opens an entry"):
         edited(FILE, {("contrasts", 0, "title"): REMOVED})
+
+
+@given(st.lists(TEXTS, max_size=3))
+def test_remarks_say_nothing(lines: list[str]) -> None:
+    data = {"title": "a", "module": "x\ny\n", "expect": "ok"}
+    text = written(data, {"module": lines, "expect": ["TODO"]})
+    assert same(data_of(text), data)
+    assert text.endswith("\n# TODO\nexpect: ok\n")

@@ -51,6 +51,14 @@ def leaf(data: np.ndarray[Any, Any] | None, spec: dict[str, Any], made: ast.expr
     return Array(spec, data, ast.Name(name, ast.Load()), {name: array})
 
 
+def named(array: Array) -> Array:
+    """`array` under a name of its own, as a variable gives it one, or a tensor."""
+    if isinstance(array.node, ast.Name):
+        return array
+    name = f"_leaf{next(_numbers)}"
+    return Array(array.spec, array.data, ast.Name(name, ast.Load()), {name: array})
+
+
 def known(data: np.ndarray[Any, Any], made: ast.expr) -> Array:
     """An array of known elements."""
     return leaf(data, spec_of(data), made)

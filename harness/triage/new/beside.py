@@ -76,7 +76,7 @@ class Beside:
                 if isinstance(given, ast.Constant) and isinstance(given.value, str):
                     text = given.value
                     loads = named.startswith(("load", "read", "from_pretrained"))
-                    opens = isinstance(call.func, ast.Name) and call.func.id == "open"
+                    opens = _opens(call)
                     if (text.endswith(_FILES) and (loads or opens)) or opens:
                         line = self.course.at(call)
                         self.lacking.append((line, f"the file `{text}`, which is not attached"))
@@ -84,3 +84,10 @@ class Beside:
     def text(self) -> str:
         """The whole file."""
         return "\n\n\n".join(["\n\n".join([HEAD, "\n".join(self.imports)]), *self.functions]) + "\n"
+
+
+def _opens(call: ast.Call) -> bool:
+    """Whether a call is `open`, to read."""
+    given = [one.value for one in call.args[1:2] if isinstance(one, ast.Constant)]
+    mode = given[0] if given else "r"
+    return isinstance(call.func, ast.Name) and call.func.id == "open" and "r" in str(mode)

@@ -85,25 +85,35 @@ def expression(call: Call, value: Value, names: Sequence[str]) -> str | None:
 
 
 def _substituted(value: Array, given: Mapping[str, str]) -> str | None:
-    class Leaves(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
-            if node.id in given:
-                return ast.Name(given[node.id], ast.Load())
-            if node.id in value.leaves:
-                made = value.leaves[node.id]
-                names = {one.id for one in ast.walk(made.node) if isinstance(one, ast.Name)}
-                if made.data is None or names - _ALWAYS:
-                    raise LookupError(node.id)
-                return copy.deepcopy(made.node)
-            if node.id not in _ALWAYS:
-                raise LookupError(node.id)
-            return node
-
     try:
-        node = Leaves().visit(copy.deepcopy(value.node))
+        node = _Leaves(value, given).visit(copy.deepcopy(value.node))
     except LookupError:
         return None
     return ast.unparse(ast.fix_missing_locations(node))
+
+
+class _Leaves(ast.NodeTransformer):
+    """An expression with parameters, or what they are made of, in place of the names of leaves."""
+
+    def __init__(self, value: Array, given: Mapping[str, str]) -> None:
+        self.value = value
+        self.given = given
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.given:
+            return ast.Name(self.given[node.id], ast.Load())
+        made = self.value.leaves.get(node.id)
+        if made is not None and (made.leaves or made.data is not None):
+            found: ast.AST = _Leaves(made, self.given).visit(copy.deepcopy(made.node))
+            return found
+        if node.id not in _ALWAYS:
+            raise LookupError(node.id)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if node.attr == "random":  # other numbers each time
+            raise LookupError(node.attr)
+        return self.generic_visit(node)
 
 
 def parameters(text: Text | None, function: str) -> list[str]:

@@ -16,6 +16,8 @@ from harness.case.source import LARGEST
 from harness.case.writing import written
 from harness.report.console import console
 from harness.report.text import line as safe
+from harness.run.pool import Pool
+from harness.run.sandbox import sandbox
 from harness.triage.new.draft import Draft, drafted
 from harness.triage.new.observe import as_reported, observe
 from harness.triage.new.report import Report, read_report
@@ -148,14 +150,16 @@ def _put(draft: Draft, file: Path, stem: str) -> Case:
 
 def _observed(draft: Draft, case: Case, told: Console) -> int:
     """Run the case, and put what was seen in place of what was reported."""
-    seen = observe(case)
+    within = sandbox()
+    if not within:
+        why = "isolation: no bwrap here, so your network and your files are in its reach"
+        told.print(why, style="expected", soft_wrap=True)
+    with Pool(1, within=within) as pool:
+        seen, info = observe(case, pool), pool.info
     if isinstance(seen, str):
         _list(told, "not run", [seen], "wrong")
         return INFRA
-    if not seen.confined:
-        why = "isolation: no bwrap here, so the network and your files were in its reach"
-        told.print(why, style="expected", soft_wrap=True)
-    where = f"observed on TVM {seen.info.tvm} with ffi {seen.info.tvm_ffi}"
+    where = f"observed on TVM {info.tvm} with ffi {info.tvm_ffi}"
     _list(told, where, seen.failed or ["all is ok"], "")
     stages = seen.expectation
     draft.keys["expect"] = stages if stages == "ok" else {"stock": stages}

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.triage.new.arrays import named
 from harness.triage.new.names import Names, bound_by
 from harness.triage.new.values import (
+    Array,
     Check,
     Effect,
     Function,
     Module,
     Name,
+    Text,
     Unbound,
     Unknown,
     Value,
@@ -88,6 +91,7 @@ class Course:
     depth: int = 0
     quiet: int = 0
     steps: int = 0
+    most: int = MOST_STEPS
 
     def at(self, node: ast.AST) -> int:
         """The line of the report that `node` stands on."""
@@ -125,6 +129,7 @@ class Course:
         """Give `value` to what an assignment names."""
         match target:
             case ast.Name(id=name):
+                value = named(value) if isinstance(value, Array) else value
                 self.scopes[self.scope].values[name] = value
             case ast.Starred(value=inner):
                 self.bind(inner, self.later(inner))
@@ -139,16 +144,16 @@ class Course:
         node = _loaded(target)
         return Unknown(node, len(self.log) + 1, self.scope, self.at(target))
 
-    def written(self, names: Sequence[str] | set[str]) -> dict[Variable, Value]:
+    def written(self, names: Set[str]) -> dict[Variable, Value]:
         values = self.scopes[self.scope].values
         return {(name, self.scope): values.get(name) for name in sorted(names)}
 
-    def pass_by(self, node: ast.stmt, names: set[str], kills: bool = True) -> None:
+    def pass_by(self, node: ast.stmt, names: Set[str], kills: bool = True) -> None:
         """Put a statement in the log; `names` are those it writes."""
         if not self.quiet:
             self.log.append(Entry(node, self.scope, self.written(names), kills))
 
-    def change(self, node: ast.stmt, names: set[str]) -> None:
+    def change(self, node: ast.stmt, names: Set[str]) -> None:
         """Put a statement in the log that changes things that have a name."""
         if self.quiet:
             return
@@ -167,6 +172,11 @@ class Course:
         """Whether a name is one of the script's own, and no import."""
         variable = self.variable(name)
         return not isinstance(self.scopes[variable[1]].values.get(name, Name("")), Name)
+
+    def is_module(self, name: str) -> bool:
+        """Whether a name stands for a module here."""
+        variable = self.variable(name)
+        return isinstance(self.scopes[variable[1]].values.get(name), Module | Text)
 
     # --- statements that are one
 
@@ -198,7 +208,7 @@ class Course:
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps > self.most:
             raise TooLong
 
 
@@ -244,7 +254,7 @@ def literal(value: Value) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def plain_values(course: Course, names: set[str]) -> dict[str, Any]:
+def plain_values(course: Course, names: Set[str]) -> dict[str, Any]:
     """Those of the names that stand for plain data here."""
     found = {}
     for name in sorted(names):

@@ -73,14 +73,15 @@ def drafted(report: Report, stem: str, chosen: int | None = None) -> Draft:
         draft.todo("title", 0, "what goes wrong, in one line")
     draft.keys["issue"] = report.issue or "unreported"
     reads = read_scripts(report)
-    for bad in report.broken:
-        draft.missing.append((bad.error_line, f"a script that is no Python: {bad.reason}"))
     read = _choose(draft, reads, chosen)
     if read is None:
         draft.keys["module"] = _NOTHING
         draft.missing += [] if report.broken else [(0, "a script: the report has no Python in it")]
     else:
         _Writer(draft, read, stem).write(report)
+    if read is None or draft.missing:  # else it does not matter
+        for bad in report.broken:
+            draft.missing.append((bad.error_line, f"a script that is no Python: {bad.reason}"))
     draft.keys["expect"] = _expectation(draft, read)
     return draft
 
@@ -94,16 +95,8 @@ def _choose(draft: Draft, reads: Sequence[Read], chosen: int | None) -> Read | N
             text = f"another script is left out: `--script {number}` takes that one"
             draft.todo("module", one.lines[0], text)
     draft.changes = best.changes
-    if not _worth(best) or not report_complete(best):
-        draft.missing += [(line, advice) for line, advice in best.course.gone.values()]
-    elif draft.missing:  # scripts that are no Python do not matter when there is one that is
-        draft.missing.clear()
+    draft.missing += best.course.gone.values()
     return best
-
-
-def report_complete(read: Read) -> bool:
-    """Whether nothing that has left TVM is used."""
-    return not read.course.gone
 
 
 def _worth(read: Read) -> int:

@@ -163,7 +163,7 @@ def item_assigned(course: Course, target: ast.expr, value: Value) -> bool:
 def _tensor(course: Course, node: ast.Call, args: list[Value], keywords: Keywords) -> Value:
     match args[0] if args else None:
         case Array() as array:
-            return Tensor(array)
+            return Tensor(arrays.named(array))
         case bool() | int() | float() | list() | tuple() as value:
             found = arrays.computed("array", [value], {}, rewritten(course, node))
             return Tensor(found) if isinstance(found, Array) else course.unknown(node)

@@ -82,9 +82,11 @@ def _under(form: Any, scope: Any) -> Any:
 def module_checked(course: Course, node: ast.stmt, value: Unknown) -> bool:
     """Take a statement that does something with a module as a pass; whether it is one."""
     at = len(course.log)
-    name, start = start_of(course, value.node, at, course.scope)
     direct = {one.id for one in ast.walk(value.node) if isinstance(one, ast.Name)}
-    module = as_module(course, start) if name in direct and not course.quiet else None
+    if course.quiet or not any(map(course.is_module, direct)):
+        return False
+    name, start = start_of(course, value.node, at, course.scope)
+    module = as_module(course, start) if name in direct else None
     if module is None:
         return False
     step = Step(None, course.at(node), node, name, at, course.scope)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 # What people call so, and forget to import; a module that is pasted alone has no imports at all.
 USUAL = {
@@ -61,7 +62,8 @@ def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield module, node.lineno
 
 
-def bound_by(node: ast.AST) -> set[str]:
+@cache
+def bound_by(node: ast.AST) -> frozenset[str]:
     """The names that a statement binds in its own scope, however deep inside it."""
     found: set[str] = set()
     todo: list[ast.AST] = [node]
@@ -85,10 +87,11 @@ def bound_by(node: ast.AST) -> set[str]:
             case ast.ExceptHandler(name=str(name)):
                 found.add(name)
         todo += ast.iter_child_nodes(one)
-    return found
+    return frozenset(found)
 
 
-def free_in(node: ast.AST) -> set[str]:
+@cache
+def free_in(node: ast.AST) -> frozenset[str]:
     """The names that `node` takes from around it: read somewhere in it, and bound nowhere in it.
 
     A name that is bound in one function of it and read in another counts as bound.
@@ -108,6 +111,8 @@ def free_in(node: ast.AST) -> set[str]:
                     bound.add(name)
                 case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                     bound |= {each.asname or each.name.partition(".")[0] for each in aliases}
+                case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                    bound.add(name)
         outside = [*node.decorator_list] if not isinstance(node, ast.Lambda) else []
         read |= {one.id for each in outside for one in ast.walk(each) if isinstance(one, ast.Name)}
     else:
@@ -117,4 +122,4 @@ def free_in(node: ast.AST) -> set[str]:
                     bound |= {each.arg for each in ast.walk(arguments) if isinstance(each, ast.arg)}
                 case ast.comprehension(target=target):
                     bound |= {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-    return read - bound
+    return frozenset(read - bound)

@@ -15,8 +15,6 @@ from harness.case import Case
 from harness.compat import canonical
 from harness.run.lane import Job
 from harness.run.pool import Pool
-from harness.run.sandbox import sandbox
-from harness.run.trace import TvmInfo
 from harness.triage.new.failure import Failure, message_pattern
 from harness.verdict.normalise import normalise
 from harness.verdict.outcome import Crash, Error, Outcome, StageResult, stages
@@ -38,41 +36,22 @@ class Observation:
     failed : tuple of str
         Every stage that failed, in a line.
     stages : tuple of StageResult
-    info : TvmInfo
-    confined : bool
-        Whether network and files were out of reach.
     """
 
     expectation: Any
     failed: tuple[str, ...]
     stages: tuple[StageResult, ...]
-    info: TvmInfo
-    confined: bool
 
 
-def observe(case: Case) -> Observation | str:
-    """Run a case once; a text says why it cannot be run here.
-
-    Raises
-    ------
-    ServerError
-        When there is no TVM.
-    """
-    within = sandbox()
-    with Pool(1, within=within) as pool:
-        reason = campaign.reason_to_skip(case, pool.info)
-        if reason:
-            return reason
-        ((_, trace),) = pool.run([[Job(case, "stock")]])
-        seen = stages(trace)
-        info = pool.info
-    return Observation(
-        yaml.safe_load(as_expectation(seen)),
-        tuple(f"{one.stage.value}: {describe(one)}" for one in seen if one.failed),
-        seen,
-        info,
-        bool(within),
-    )
+def observe(case: Case, pool: Pool) -> Observation | str:
+    """Run a case once on an entered `pool`; a text says why it cannot be run here."""
+    reason = campaign.reason_to_skip(case, pool.info)
+    if reason:
+        return reason
+    ((_, trace),) = pool.run([[Job(case, "stock")]])
+    seen = stages(trace)
+    failed = tuple(f"{one.stage.value}: {describe(one)}" for one in seen if one.failed)
+    return Observation(yaml.safe_load(as_expectation(seen)), failed, seen)
 
 
 def as_reported(failure: Failure, seen: Sequence[StageResult]) -> bool:

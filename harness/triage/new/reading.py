@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,4 +74,5 @@ def read_script(scripts: Sequence[Script]) -> Read:
         pass  # `return` outside a function: Python would refuse it
     except (TooLong, RecursionError):
         course.remark(tree.body[-1], "the script goes on for too long: the rest is not read")
+    course.most = sys.maxsize  # what follows is bounded by what was read
     return Read(course, changes, tuple(script.line for script in scripts))

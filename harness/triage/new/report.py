@@ -7,7 +7,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
 
@@ -27,10 +27,14 @@ _HEADINGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some lines of the report; `line` is that of the first, counted from 1."""
+    """Some lines of the report; `line` is that of the first, counted from 1.
+
+    `named` says that they are called Python, there.
+    """
 
     text: str
     line: int
+    named: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,11 @@ def read_report(text: str, name: str = "") -> Report:
             case _:
                 shown.append(block)
     remarks = [one for script in scripts for one in _remarks(script)]
+    prose = prose or remarks
     title = _title([*prose, *remarks])
     return Report(
         title,
-        _issue(prose, [*remarks]),
+        _issue(prose, remarks),
         tuple(scripts),
         tuple(broken),
         tuple(shown),
@@ -137,7 +142,8 @@ def _blocks(text: str) -> tuple[list[Block], list[Block]]:
         prose += _paragraphs(lines, end, start)
         language = token.info.strip().lower().split(maxsplit=1)
         first = start + (2 if token.type == "fence" else 1)
-        code.append(Block(token.content, first))
+        named = bool(language) and language[0] in _PYTHON
+        code.append(Block(token.content, first, named=named))
         if language and language[0] not in _PYTHON:
             code[-1] = Block(_as_shown(token.content), first)
         end = stop
@@ -194,7 +200,7 @@ def _python(block: Block) -> Script | Broken | None:
     try:
         tree = parse(text)
     except SyntaxError as error:
-        if not _imports(text) or "Traceback (most recent call last)" in text:
+        if not (block.named or _imports(text)) or "Traceback (most recent call last)" in text:
             return None
         line = block.line + max((error.lineno or 1) - 1, 0)
         return Broken(text, block.line, line, error.msg or "invalid syntax")
@@ -224,7 +230,10 @@ def _remarks(script: Script) -> list[Block]:
         elif line.strip():
             break
     text = ast.get_docstring(script.tree, clean=True) or ""
-    return [Block(text.split("\n")[0], script.line), *found] if text else found
+    if not text:
+        return found
+    first = script.line + script.tree.body[0].lineno - 1
+    return [Block(line, first + number) for number, line in enumerate(text.split("\n"))] + found
 
 
 def _title(said: Sequence[Block]) -> str:

@@ -41,6 +41,7 @@ def needed(course: Course, what: ast.AST, at: int, scope: int, stop: str | None 
         name, here, before, node = todo.pop()
         if (name, here, before) in seen:
             continue
+        course.step()
         seen.add((name, here, before))
         variable = course.variable(name, here)
         written = _writers(course, variable, before)

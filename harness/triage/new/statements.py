@@ -64,7 +64,9 @@ def _one(course: Course, node: ast.stmt) -> None:
             _assert(course, node)
         case ast.Return(value=expression):
             raise Return(None if expression is None else evaluate(course, expression))
-        case ast.Pass() | ast.Global() | ast.Nonlocal() | ast.Raise() | ast.AnnAssign():
+        case ast.Raise():
+            raise Return(course.unknown(ast.copy_location(ast.Constant(None), node)))
+        case ast.Pass() | ast.Global() | ast.Nonlocal() | ast.AnnAssign():
             pass
         case _:
             course.settle(node, understood=False)

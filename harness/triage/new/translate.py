@@ -12,6 +12,7 @@ from harness.triage.new.names import Names, names_of
 from harness.triage.new.report import parse
 
 _SCRIPT = ("tvm.script.tir", "tvm.script.tirx", "tvm.script.parser.tir", "tvm.script.parser.tirx")
+_BUFFER = [f"{base}.Buffer" for base in _SCRIPT]
 # Their third argument is the type, on every release, when it comes without its name.
 _TYPE_IS_THIRD = ("call_tir", "call_dps_packed")
 
@@ -86,7 +87,7 @@ class _Translator:
                 case ast.Call():
                     yield from self.keywords(node)
                     yield from self.keys(node)
-                case ast.Subscript() if self.names.path(node.value).endswith("tir.Buffer"):
+                case ast.Subscript() if self.names.path(node.value) in _BUFFER:
                     told = Change(node.lineno, "T.Buffer[…]", "T.Buffer(…)")
                     yield _Edit(self.end(node.value), self.start(node.slice), "(", told)
                     yield _Edit(self.end(node.slice), self.end(node), ")", None)
