@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from harness.case import BuildSpec, Case, Limits, ModuleText, PassSpec, PythonPass, VersionedExpect
+from harness.case import BuildSpec, Case, Limits, ModuleText, PassSpec, VersionedExpect
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace, Stage
+from harness.run.watch import NOTHING, Watch
 from harness.triage.sweep.inputs import calls, compared
 from harness.verdict.outcome import Ok, StageResult, stages
 
 LEGALIZE = "relax.transform.LegalizeOps"
 SECONDS = 20.0
-_BESIDE = Path(__file__).parents[2] / "run" / "compared.py"
-_REMEMBER = PythonPass(file=_BESIDE, name="remember")
-_UNCHANGED = PythonPass(file=_BESIDE, name="unchanged")
+_LOOKING = Watch(record=True, look=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +112,8 @@ def _probed(
     tally.probes += len(probes)
     again: list[Probe] = []
     for probe, trace in _run(probes, pool, ran=False):
-        seen = _without_comparison(stages(trace))
-        tally.changed += (changed := _changes(trace))
+        seen = stages(trace)
+        tally.changed += (changed := _changes(probe, trace))
         if any(one.failed for one in seen):
             if not _of_legalize(probe, seen):
                 yield Outcome(probe, seen, ran=False)
@@ -132,7 +130,7 @@ def _run(probes: Sequence[Probe], pool: Pool, ran: bool) -> Iterator[tuple[Probe
     by_key = {}
     halves: list[list[Job]] = [[], []]
     for number, probe in enumerate(probes):
-        job = Job(as_case(probe, ran, comparing=not ran), "stock")
+        job = Job(as_case(probe, ran), "stock", NOTHING if ran else _LOOKING)
         by_key[_key(job)] = probe
         halves[number % 2].append(job)
     for job, trace in pool.run([half for half in halves if half]):
@@ -147,14 +145,11 @@ def _baseline(case: Case) -> Job:
     return Job(_stripped(case, case.id, (), calls(case)), "stock")
 
 
-def as_case(probe: Probe, ran: bool, comparing: bool = False) -> Case:
+def as_case(probe: Probe, ran: bool) -> Case:
     """The probe as a case of its own, `ran` to the end or checked only."""
-    passes = probe.passes
-    if comparing:
-        passes = (*passes[:-1], _REMEMBER, passes[-1], _UNCHANGED)
     made = tuple(map(compared, calls(probe.case))) if ran else ()
     id = f"{probe.case.id}#{probe.label}"
-    return _stripped(probe.case, id, passes, made, BuildSpec(enabled=ran))
+    return _stripped(probe.case, id, probe.passes, made, BuildSpec(enabled=ran))
 
 
 def _stripped(
@@ -180,23 +175,10 @@ def _stripped(
     )
 
 
-def _changes(trace: ArmTrace) -> bool:
-    return any(step.at == _UNCHANGED.name and step.raised for step in trace.steps)
-
-
-def _without_comparison(seen: tuple[StageResult, ...]) -> tuple[StageResult, ...]:
-    """The stages without the step that tells of a change, and without what follows from that."""
-    (of_passes,) = (one for one in seen if one.stage is Stage.PASS)
-    if not (of_passes.failed and of_passes.at == _UNCHANGED.name):
-        return seen
-    kept = [
-        one
-        if one.failed or one.stage not in (Stage.PASS, Stage.WELL_FORMED)
-        else StageResult(one.stage, "", Ok())
-        for one in seen
-        if one is not of_passes
-    ]
-    return (*kept[:2], StageResult(Stage.PASS, "", Ok()), *kept[2:])
+def _changes(probe: Probe, trace: ArmTrace) -> bool:
+    """Whether the pass, the last of the probe's, leaves another module than it was given."""
+    place = (len(probe.passes) - 1, 0)
+    return any(one.path == place and one.looked and one.looked.changed for one in trace.passes)
 
 
 def _of_legalize(probe: Probe, seen: tuple[StageResult, ...]) -> bool:
