@@ -129,6 +129,13 @@ def test_a_case_from_a_report_and_its_run(tmp_path: Path) -> None:
     assert out.read_bytes() != before
 
 
+def test_another_script() -> None:
+    report = read_report((REPORTS / "several_scripts.md").read_text(), "several_scripts.md")
+    assert "class Flat:" in drafted(report, "beside", 2).keys["module"]
+    with pytest.raises(LookupError, match="the report has 2"):
+        drafted(report, "beside", 3)
+
+
 def test_a_report_says_otherwise(tmp_path: Path) -> None:
     text = (REPORTS / "main_guard.py").read_text().replace("wrong result", "ValueError")
     done = cli("-", "--run", input=text)

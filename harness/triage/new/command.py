@@ -115,9 +115,10 @@ def _stem(name: str) -> str:
 
 
 def _drafted(report: Report, stem: str, script: int | None) -> Draft:
-    if script is not None and not 1 <= script <= max(len(report.scripts), 1):
-        raise NewError(f"--script {script}: the report has {len(report.scripts)}")
-    return drafted(report, stem, script)
+    try:
+        return drafted(report, stem, script)
+    except LookupError as error:
+        raise NewError(f"--script {script}: {error}") from None
 
 
 def _sound(draft: Draft, stem: str) -> None:

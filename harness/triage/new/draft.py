@@ -66,6 +66,11 @@ def drafted(report: Report, stem: str, chosen: int | None = None) -> Draft:
         Of the Python file beside the case, without suffix.
     chosen : int, optional
         Which script, counted from 1; else the one that has TVM do most.
+
+    Raises
+    ------
+    LookupError
+        When there are not so many.
     """
     draft = Draft(failure=reported_failure(report))
     draft.keys["title"] = report.title or "TODO"
@@ -87,6 +92,8 @@ def drafted(report: Report, stem: str, chosen: int | None = None) -> Draft:
 
 
 def _choose(draft: Draft, reads: Sequence[Read], chosen: int | None) -> Read | None:
+    if chosen is not None and chosen > len(reads):
+        raise LookupError(f"the report has {len(reads)}, not counting what goes on from another")
     if not reads:
         return None
     best = reads[chosen - 1] if chosen else max(reads, key=lambda one: (_worth(one), one.told > 0))
