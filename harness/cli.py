@@ -51,6 +51,11 @@ def parser() -> argparse.ArgumentParser:
     locate.add_argument("--json", action="store_true", help="for scripts, with the IR")
     _isolation(locate)
 
+    explain = commands.add_parser("explain", help="all that is known of a case, on one screen")
+    explain.add_argument("case", metavar="CASE", help="a case file, or the id of a case in repros/")
+    explain.add_argument("--no-run", action="store_true", help="what the file says, without TVM")
+    _isolation(explain)
+
     bless = commands.add_parser(
         "bless", help="write what is seen into `expect:` of cases, as a diff first"
     )

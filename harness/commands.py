@@ -127,6 +127,15 @@ def locate(options: Namespace) -> int:
     return 0 if finding.culprit else 1
 
 
+def explain(options: Namespace) -> int:
+    """``tvm-repro explain``: all that is known of a case."""
+    from harness.triage import explain as explaining
+
+    case = campaign.read_case(_case_path(options.case))
+    console().print(explaining.explain(case, options.isolation, not options.no_run))
+    return 0
+
+
 def bless(options: Namespace) -> int:
     """``tvm-repro bless``: case files that say what is seen, as a diff unless they are written."""
     from harness.triage import bless as blessing
@@ -463,6 +472,7 @@ COMMANDS = {
     "run": run,
     "compare": compare,
     "locate": locate,
+    "explain": explain,
     "bless": bless,
     "diff": diff,
     "report": report,

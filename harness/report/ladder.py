@@ -63,10 +63,10 @@ def verdict_style(verdict: Verdict) -> str:
 
 def next_command(case: Case) -> str:
     """What to type to look closer, ready for a shell."""
-    return f"tvm-repro compare {shlex.quote(str(_near(case.path)))}"
+    return f"tvm-repro compare {shlex.quote(str(near(case.path)))}"
 
 
-def _near(path: Path) -> Path:
+def near(path: Path) -> Path:
     """The path as it is shortest from here."""
     inside = path.is_absolute() and path.is_relative_to(Path.cwd())
     return Path(os.path.relpath(path)) if inside else path
@@ -78,7 +78,7 @@ def load_place(case: Case, judgement: Judgement) -> str:
         loaded = _result(arm, Stage.LOAD)
         said = re.search(r"(?:<str>:|\bline )(\d+)", message(loaded.outcome))
         if said and isinstance(case.module, ModuleText):
-            return f"{_near(case.path)}:{case.module.line + int(said[1]) - 1}"
+            return f"{near(case.path)}:{case.module.line + int(said[1]) - 1}"
     return ""
 
 

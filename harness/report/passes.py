@@ -77,7 +77,7 @@ def passes(case: Case, finding: Finding) -> Table:
 def conclusion(finding: Finding) -> Table:
     """Who is named, who noticed, and what is known of it: a line each."""
     rows = Table.grid(padding=(0, 2))
-    rows.add_column(style="quiet", no_wrap=True)
+    rows.add_column(style="quiet", no_wrap=True, width=13)
     rows.add_column(overflow="fold", ratio=1)
     rows.add_row("introduced at", Text(*_introduced(finding)))
     rows.add_row("noticed at", Text(_noticed(finding)))
@@ -143,8 +143,8 @@ def _ground(finding: Finding) -> str:
         said = f"{said}: {gist(looked.ill_formed.message).rstrip('.')}"
     if culprit.ground is Ground.FIRST:
         said = (
-            "its result is the first that can run, and is wrong already, whatever is left out "
-            "behind it. It may be the pass, what it was given, or code generation"
+            "its result is the first that can run, and the values are wrong whichever pass is left "
+            "out. It may be the pass, what it was given, or code generation"
         )
     without = finding.trials.get(culprit.run.path)
     if culprit.ground is Ground.ILL_FORMED and without is Trial.RIGHT:
@@ -162,7 +162,7 @@ def _noticed(finding: Finding) -> str:
     at = result.stage.value
     if inside is not None and result.stage in (Stage.PASS, Stage.BUILD):
         at = f"{at}, inside {finding.recording.title(inside)}"
-    return line(f"{at}: {describe(result)}", 400)
+    return line(f"{at}: {describe(result)}", 240)
 
 
 def _is_quiet(finding: Finding, one: PassRun) -> bool:

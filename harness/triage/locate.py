@@ -40,7 +40,7 @@ class Module:
 """
 
 
-def locate(case: Case, arm: str, pool: Pool, trials: bool = True) -> Finding:
+def locate(case: Case, arm: str, pool: Pool, quick: bool = False) -> Finding:
     """Find the pass that makes the bug of `case`.
 
     A run that nobody watches says what the bug is. Two more record the passes, the second one
@@ -48,8 +48,8 @@ def locate(case: Case, arm: str, pool: Pool, trials: bool = True) -> Finding:
 
     Parameters
     ----------
-    trials : bool
-        Whether to spend time on the latter.
+    quick : bool
+        Do without the latter, and without the IR.
     """
     judged, plain, looked = _first_look(case, arm, pool)
     seen = next((one for one in judged if any(stage.failed for stage in one)), judged[0])
@@ -65,7 +65,7 @@ def locate(case: Case, arm: str, pool: Pool, trials: bool = True) -> Finding:
     suspects = _before(case, complaint, recording)
     culprit = _ill_formed(case, arm, recording, pool) or _only_one(complaint, suspects)
     tried = [culprit.run] if culprit else suspects[:_MOST_TRIALS]
-    results = leave_out(case, arm, seen, recording, tried, pool) if trials else {}
+    results = leave_out(case, arm, seen, recording, tried, pool) if not quick else {}
     if culprit is None and recording.unfinished and complaint.stage in (Stage.PASS, Stage.BUILD):
         culprit = Culprit(recording.unfinished, Ground.INSIDE)
     if culprit is None:
@@ -74,8 +74,8 @@ def locate(case: Case, arm: str, pool: Pool, trials: bool = True) -> Finding:
         culprit = _first_that_runs(recording, results)
     finding = replace(finding, trials=results, culprit=culprit)
     if culprit is None:
-        return replace(finding, why_none=_no_difference(recording, results, trials))
-    return replace(finding, ir=_ir_around(case, arm, culprit.run.path, pool))
+        return replace(finding, why_none=_no_difference(recording, results, quick))
+    return finding if quick else replace(finding, ir=_ir_around(case, arm, culprit, pool))
 
 
 def _first_look(
@@ -157,11 +157,11 @@ def _first_that_runs(recording: Recording, results: Mapping[Path, Trial]) -> Cul
     return None
 
 
-def _no_difference(recording: Recording, results: Mapping[Path, Trial], trials: bool) -> str:
+def _no_difference(recording: Recording, results: Mapping[Path, Trial], quick: bool) -> str:
     if not recording.runs:
         return "no pass was seen"
-    if not trials:
-        return "every pass leaves a well-formed module"
+    if quick:
+        return "every pass comes to an end and leaves a well-formed module"
     fixed = [one.name for one in recording.changing if results.get(one.path) is Trial.OTHER]
     needed = f"; these cannot be left out: {', '.join(dict.fromkeys(fixed))}" if fixed else ""
     return (
@@ -170,7 +170,7 @@ def _no_difference(recording: Recording, results: Mapping[Path, Trial], trials: 
     )
 
 
-def _ir_around(case: Case, arm: str, path: Path, pool: Pool) -> tuple[str, str] | None:
-    for _, trace in pool.run([[Job(case, arm, Watch(show=path))]]):
+def _ir_around(case: Case, arm: str, culprit: Culprit, pool: Pool) -> tuple[str, str] | None:
+    for _, trace in pool.run([[Job(case, arm, Watch(show=culprit.run.path))]]):
         return trace.ir
     return None
