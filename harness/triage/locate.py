@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness import campaign
-from harness.case import Case, ModuleText
+from harness.case import Builder, Case, ModuleText
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace, PassRun, Stage
@@ -71,7 +71,7 @@ def locate(case: Case, arm: str, pool: Pool, quick: bool = False) -> Finding:
     if culprit is None:
         culprit = _last_needed(suspects, results)
     if culprit is None and isinstance(complaint.outcome, Mismatch):
-        culprit = _first_that_runs(recording, results)
+        culprit = _first_that_runs(case, recording, results)
     finding = replace(finding, trials=results, culprit=culprit)
     if culprit is None:
         return replace(finding, why_none=_no_difference(recording, results, quick))
@@ -149,8 +149,15 @@ def _last_needed(suspects: Sequence[PassRun], results: Mapping[Path, Trial]) -> 
     return Culprit(needed[-1], Ground.NEEDED) if needed else None
 
 
-def _first_that_runs(recording: Recording, results: Mapping[Path, Trial]) -> Culprit | None:
-    """LegalizeOps, when nothing in front of it can run and all behind it makes no difference."""
+def _first_that_runs(
+    case: Case, recording: Recording, results: Mapping[Path, Trial]
+) -> Culprit | None:
+    """LegalizeOps, when nothing in front of it can run and all behind it makes no difference.
+
+    A module that a builder made, with an importer perhaps, may be wrong from the start.
+    """
+    if isinstance(case.module, Builder):
+        return None
     for one in recording.first_changing:
         if one.name == _GIVES_MEANING and results.get(one.path) is Trial.OTHER:
             return Culprit(one, Ground.FIRST)

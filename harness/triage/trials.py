@@ -30,7 +30,7 @@ def leave_out(
 
     Passes of the same name go together: what the first does not do, the next one will.
     """
-    quick = _in_a_hurry(case, seen)
+    quick = in_a_hurry(case, seen)
     jobs = [Job(quick, arm, Watch(without=recording.namesakes(one))) for one in tried]
     halves = [half * case.repeat for half in (jobs[::2], jobs[1::2]) if half]
     runs: dict[Path, list[tuple[StageResult, ...]]] = {}
@@ -39,7 +39,7 @@ def leave_out(
     return {path: trial(seen, those) for path, those in runs.items()}
 
 
-def _in_a_hurry(case: Case, seen: Sequence[StageResult]) -> Case:
+def in_a_hurry(case: Case, seen: Sequence[StageResult]) -> Case:
     """The case with a time limit that fits: no hang should be waited for in full each time."""
     worked = sum(one.seconds for one in seen if not isinstance(one.outcome, Hang))
     seconds = min(case.limits.seconds, max(_LEAST_SECONDS, _PATIENCE * worked))

@@ -22,6 +22,12 @@ def subtract(module):
     return tvm.IRModule(functions, attrs=module.attrs)
 
 
+def subtract_and_tidy(module):
+    """Has another pass run behind its own work."""
+    tidy = tvm.transform.module_pass(lambda module, _: module, 0, name="tidy")
+    return tidy(subtract(module))
+
+
 def mark(module):
     return module.with_attr("marked", 1)
 
@@ -59,6 +65,19 @@ def survive(module):
         return tvm.transform.module_pass(lambda module, _: refuse(module), 0, name="inner")(module)
     except Exception:
         return module
+
+
+def unlike_its_name():
+    """Adds, where a subtraction is meant."""
+    text = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")):
+        z = R.add(x, y)
+        return z
+"""
+    return tvm.script.from_source(text)
 
 
 def ill_formed():

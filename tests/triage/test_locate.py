@@ -17,8 +17,11 @@ from harness.cli import main
 from harness.report.console import as_text
 from harness.report.passes import change, located
 from harness.run.pool import Pool
+from harness.run.trace import Stage
 from harness.triage.locate import locate
+from harness.triage.trials import in_a_hurry
 from harness.verdict.finding import Finding, Ground, Trial
+from harness.verdict.outcome import Hang, Ok, StageResult
 from harness.verdict.words import describe
 
 ROOT = Path(__file__).parents[2]
@@ -121,6 +124,16 @@ def test_values_that_no_pass_makes_wrong(tmp_path: Path, pool: Pool) -> None:
     assert Trial.RIGHT not in without(finding).values()
 
 
+def test_a_builder_may_have_made_it_wrong(tmp_path: Path, pool: Pool) -> None:
+    keys = {
+        "run": [{**RUN[0], "equals": "x - y"}],
+        "module": {"python": "spoil.py:unlike_its_name"},
+    }
+    finding = locate(make(tmp_path, [], **keys), "stock", pool)
+    assert finding.culprit is None and without(finding)["LegalizeOps"] is Trial.OTHER
+    assert "the module as it was given" in finding.why_none
+
+
 @pytest.mark.parametrize("where", ["passes", "build"])
 @pytest.mark.parametrize(
     ("name", "noticed"), [("die", "crash SIGSEGV"), ("hang", "hang"), ("refuse", "error")]
@@ -155,6 +168,14 @@ def test_a_pass_that_leaves_a_sound_module_ill_formed_too_is_not_accused(
     assert named(finding) == "subtract"
 
 
+def test_a_hang_is_not_waited_for_in_full_with_every_pass_left_out(tmp_path: Path) -> None:
+    case = make(tmp_path, [], limits={"seconds": 100})
+    seen = (StageResult(Stage.PASS, "", Ok(), 0.5), StageResult(Stage.BUILD, "", Hang(), 0.0))
+    assert in_a_hurry(case, seen).limits.seconds == 5
+    quick = make(tmp_path, [], limits={"seconds": 1})
+    assert in_a_hurry(quick, seen).limits.seconds == 1
+
+
 def test_nothing_fails(tmp_path: Path, pool: Pool) -> None:
     finding = locate(make(tmp_path, ["mark"], run=RIGHT), "stock", pool)
     assert (finding.culprit, finding.noticed) == (None, None)
@@ -172,9 +193,10 @@ def test_passes_without_a_build(tmp_path: Path, pool: Pool) -> None:
 def test_a_check_of_the_text_names_the_only_pass_that_did_anything(
     tmp_path: Path, pool: Pool
 ) -> None:
-    case = make(tmp_path, ["survive", "subtract"], after=[{"contains": "R.divide("}], run=RIGHT)
+    passes = ["survive", "subtract_and_tidy"]
+    case = make(tmp_path, passes, after=[{"contains": "R.divide("}], build=False)
     finding = locate(case, "stock", pool)
-    assert (named(finding), finding.culprit.ground) == ("subtract", Ground.ONLY)
+    assert (named(finding), finding.culprit.ground) == ("subtract_and_tidy", Ground.ONLY)
 
 
 def test_a_module_that_cannot_be_printed(tmp_path: Path, pool: Pool) -> None:
