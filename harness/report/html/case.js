@@ -2,9 +2,9 @@
 
 const STAGES = ["load", "input", "pass", "well_formed", "build", "vm", "run", "exit"];
 
-function casePage(number) {
+async function casePage(number) {
   const row = data.rows[number];
-  const about = detailsOf(number);
+  const about = await detailsOf(number);
   const releases = Object.keys(about.records).map(Number);
   const shown = el("div", { class: "release" });
   const worst = releases.find((one) => !passes[about.records[one].verdict]) ?? releases.at(-1);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import math
 import re
@@ -34,8 +36,13 @@ def index(matrix: Matrix) -> str:
 
 
 def details(matrix: Matrix, ir: Mapping[str, Sequence[Sides]]) -> str:
-    """A line of JSON for each row, in their order."""
-    return "\n".join(_json(_details(row, ir.get(row.id, ()))) for row in matrix.rows)
+    """A line of JSON for each row, in their order; all of it gzipped, as base64.
+
+    Loading the page takes as long as it is large, and these are read only when a case is opened.
+    """
+    lines = "\n".join(_json(_details(row, ir.get(row.id, ()))) for row in matrix.rows)
+    packed = gzip.compress(lines.encode("utf-8", "backslashreplace"), 6, mtime=0)
+    return base64.b64encode(packed).decode("ascii")
 
 
 def issues(case: Case | None) -> Iterable[tuple[str, str]]:

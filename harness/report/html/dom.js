@@ -18,9 +18,15 @@ const words = data.verdicts.map(([word]) => word);
 const passes = data.verdicts.map(([, passes]) => passes);
 
 let detailLines = null;
-function detailsOf(number) {
-  detailLines ??= byId("details").textContent.split("\n");
-  return JSON.parse(detailLines[number]);
+async function detailsOf(number) {
+  detailLines ??= unpacked(byId("details").textContent);
+  return JSON.parse((await detailLines)[number]);
+}
+
+async function unpacked(base64) {
+  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).text()).split("\n");
 }
 
 const hashOf = (id) => "#/case/" + id.split("/").map(encodeURIComponent).join("/");

@@ -13,7 +13,7 @@ function asked() {
   }
 }
 
-function route() {
+async function route() {
   if (location.hash === "#main") return; // the link for those who skip what is above the cases
   const id = asked();
   if (id === null) {
@@ -34,12 +34,14 @@ function route() {
   }
   const number = caseNumbers.get(id);
   opened = id;
-  byId("overview").hidden = true;
-  byId("case").hidden = false;
-  byId("case").replaceChildren(...(number === undefined
+  const parts = number === undefined
     ? [el("p", { class: "path" }, link("All cases", "#/")),
       el("h2", { tabindex: "-1" }, "No such case in these results"), el("code", {}, id)]
-    : casePage(number)));
+    : await casePage(number);
+  if (opened !== id) return; // somebody was faster
+  byId("overview").hidden = true;
+  byId("case").hidden = false;
+  byId("case").replaceChildren(...parts);
   document.title = `${id} · tvm-repro`;
   scrollTo(0, 0);
   byId("case").querySelector("h2").focus({ preventScroll: true });
@@ -90,5 +92,6 @@ if (asked() !== null) {
   matrix.query = "";
   refresh();
 }
-route();
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+route().then(() => {
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+});
