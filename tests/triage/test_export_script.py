@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,19 @@ def test_programs_of_the_corpus_show_the_same(
     assert len(cases) > 20
     wrong = [line for case in cases for line in shown(case, info, programs, tmp_path)]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "id", ["script/buffer-store-none", "relax/allocate-workspace-dangling-globalvar"]
+)
+def test_a_program_in_an_interpreter_of_its_own(id: str, info: TvmInfo, tmp_path: Path) -> None:
+    case = campaign.read_case(ROOT / "repros" / f"{id}.yaml")
+    text = script(case, info)
+    (tmp_path / "program.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert unlike(case, info, trace(text, done.returncode, done.stdout, done.stderr)) == []
 
 
 RELAX = """
@@ -245,7 +260,7 @@ expect:
 
 def test_a_hang_is_ended(info: TvmInfo, programs: Runner, tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text("def endless(mod):\n    while True:\n        pass\n")
-    keys = "passes: [{python: 'endless.py:endless'}]\nlimits: {seconds: 1}\nexpect: {pass: hang}"
+    keys = "passes: [{python: 'endless.py:endless'}]\nlimits: {seconds: 6}\nexpect: {pass: hang}"
     text = f"{RELAX}{keys}"
     case = parse_case(text, tmp_path / "case.yaml")
     assert shown(case, info, programs, tmp_path) == []

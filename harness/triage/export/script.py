@@ -11,6 +11,7 @@ from textwrap import indent
 from harness.case import (
     Builder,
     Case,
+    CrashPattern,
     HangPattern,
     Limits,
     ModuleText,
@@ -114,7 +115,7 @@ _HELPERS = (
     ("compare(", _COMPARE),
     ("WrongValue(", _WRONG),
 )
-_STANDARD = ("contextlib", "gc", "resource", "signal", "sys", "traceback")
+_STANDARD = ("contextlib", "faulthandler", "gc", "resource", "signal", "sys", "traceback")
 
 
 def script(case: Case, info: TvmInfo) -> str:
@@ -136,7 +137,7 @@ def script(case: Case, info: TvmInfo) -> str:
     rest = [one for one in head if one not in future]
     future_lines = "\n".join(future) + "\n\n" if future else ""
     lines = "\n".join(rest)
-    return f"{about(case, info)}\n{future_lines}{lines}\n\n{_limits(case)}\n{code}\n"
+    return f"{about(case, info)}\n{future_lines}{lines}\n\n{_precautions(case)}\n{code}\n"
 
 
 def helpers(code: str) -> list[str]:
@@ -197,11 +198,13 @@ def _varies(pattern: Pattern) -> bool:
     return isinstance(pattern, OneOf)
 
 
-def _limits(case: Case) -> str:
-    """Where the machine has to be spared: time and memory of a case that uses up either."""
+def _precautions(case: Case) -> str:
+    """For a case that dies: to see where. For one that uses up time or memory: a limit."""
     seen = [one for entry in case.expect for one in entry.arms["stock"].stages.values()]
     seen += [each for one in seen if isinstance(one, OneOf) for each in one.patterns]
     lines = []
+    if any(isinstance(one, CrashPattern) for one in seen):
+        lines.append("faulthandler.enable()  # it dies by a signal: print the Python stack as well")
     if any(isinstance(one, HangPattern) for one in seen):
         seconds = max(1, round(case.limits.seconds))
         lines.append(f"signal.alarm({seconds})  # it does not come to an end: SIGALRM is that")
@@ -212,7 +215,7 @@ def _limits(case: Case) -> str:
 
 
 def imports(case: Case, code: str, beside: list[str]) -> list[str]:
-    code = code + _limits(case)
+    code = code + _precautions(case)
     others = [f"import {name}" for name in _STANDARD if f"{name}." in code]
     others += ["import numpy as np"] if "np." in code else []
     others += ["import ml_dtypes  # gives NumPy more types"] if needs_ml_dtypes(code) else []
