@@ -154,6 +154,8 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument("--script", type=_positive, metavar="N", help="which of several scripts")
     new.add_argument("--force", action="store_true", help="overwrite what is there")
 
+    _nightly(commands.add_parser("nightly", help="the steps of a nightly run against TVM main"))
+
     lint = commands.add_parser("lint", help="check case files, without TVM")
     _paths(lint)
     listing = commands.add_parser("list", help="list cases, without TVM")
@@ -175,6 +177,31 @@ def _paths(command: argparse.ArgumentParser, number: str = "*") -> None:
     command.add_argument(
         "-k", metavar="EXPR", default="", help="only cases whose id, labels or issue match"
     )
+
+
+def _nightly(nightly: argparse.ArgumentParser) -> None:
+    steps = nightly.add_subparsers(dest="step", metavar="STEP", required=True)
+    wheel = steps.add_parser("wheel", help="the wheel of TVM main, or what TVM_REQUIREMENT says")
+    wheel.add_argument("folder", metavar="FOLDER")
+    last = steps.add_parser("last", help="fetch the results of the last night, through gh")
+    last.add_argument("folder", metavar="FOLDER")
+    last.add_argument("--workflow", default="nightly.yml")
+    run = steps.add_parser("run", help="judge the canaries, then the cases of a shard")
+    _paths(run)
+    run.add_argument("--shard", metavar="I/N", default="1/1")
+    run.add_argument("--last", metavar="FOLDER", help="results of the last night")
+    run.add_argument("--results", metavar="FOLDER", required=True)
+    run.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N")
+    run.set_defaults(arm="both", isolation="fork", verbose=False)
+    report = steps.add_parser("report", help="what changed since the last night, and for whom")
+    report.add_argument("--last", metavar="FOLDER", required=True)
+    report.add_argument("--results", metavar="FOLDER", required=True)
+    report.add_argument("--shards", type=_positive, metavar="N", default=1)
+    report.add_argument("--out", metavar="FOLDER", required=True)
+    report.add_argument("--summary", metavar="FILE", help="Markdown is appended to it")
+    report.add_argument("--cases", metavar="FOLDER", default="repros")
+    issues = steps.add_parser("issues", help="open an issue for each change, or add to it")
+    issues.add_argument("folder", metavar="FOLDER")
 
 
 def _isolation(command: argparse.ArgumentParser) -> None:

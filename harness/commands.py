@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 from harness import campaign
@@ -35,7 +36,7 @@ from harness.report.results import read_results, results_in
 from harness.report.summary import one_line, summary
 from harness.report.text import line
 from harness.run.pool import Pool
-from harness.schedule import ordered, parse_shard, part
+from harness.schedule import Shard, ordered, parse_shard, part
 from harness.select import Selection
 from harness.triage import look
 from harness.verdict.word import exit_code
@@ -56,11 +57,16 @@ def run(options: Namespace) -> int:
     reports: list[campaign.CaseReport] = []
     out = console()
     chosen = campaign.Options(_arms(options.arm), options.jobs, options.isolation)
-    with Pool(chosen.jobs, chosen.isolation) as pool, _results(options.jsonl, pool) as results:
+    unreadable = {path: [*group] for path, group in groupby(problems, lambda one: one.path)}
+    planned = len(cases) + len(unreadable)
+    with (
+        Pool(chosen.jobs, chosen.isolation) as pool,
+        _results(options, pool, planned) as results,
+    ):
         _warn_of_pair(pool)
-        for problem in problems:
+        for path, wrong in unreadable.items():
             if results is not None:
-                results.add_unreadable(case_id(problem.path), str(problem))
+                results.add_unreadable(case_id(path), "\n".join(map(str, wrong)))
         try:
             with progress(out, len(cases)) as advance:
                 for report in campaign.run_cases(cases, chosen, pool):
@@ -75,9 +81,8 @@ def run(options: Namespace) -> int:
             out.print(f"interrupted: {len(reports)} of {len(cases)} cases had ended")
             return INTERRUPTED
     out.print(summary(reports))
-    if problems:
-        files = {problem.path for problem in problems}
-        out.print(f"{len(files)} not read: what is wrong is on stderr", style="wrong")
+    if unreadable:
+        out.print(f"{len(unreadable)} not read: what is wrong is on stderr", style="wrong")
     return exit_code([report.verdict for report in reports], usage=bool(problems))
 
 
@@ -233,6 +238,81 @@ def matrix(options: Namespace) -> int:
     with _environments(options) as chosen:
         folder = Path(options.results)
         return matrix.matrix(chosen, arguments, options.jobs, folder, options.all, console())
+
+
+def nightly(options: Namespace) -> int:
+    """``tvm-repro nightly``: the steps of a night, one by one."""
+    from harness.triage.issues import TrackerError
+
+    try:
+        return _STEPS[options.step](options)
+    except TrackerError as error:
+        print(f"tvm-repro: {error}", file=sys.stderr)
+        return INFRA
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise UsageError(f"{error.filename}: {error.strerror}") from None
+
+
+def _nightly_wheel(options: Namespace) -> int:
+    from harness.triage import nightly
+
+    return nightly.wheel(Path(options.folder))
+
+
+def _nightly_last(options: Namespace) -> int:
+    from harness.triage import nightly
+
+    console().print(nightly.last(Path(options.folder), options.workflow), soft_wrap=True)
+    return 0
+
+
+def _nightly_run(options: Namespace) -> int:
+    """Verdicts that differ are for the report: only a run that says nothing is a failure."""
+    from harness.doctor import examine
+
+    if examine(console(), each=True):
+        return INFRA
+    folder = Path(options.results)
+    folder.mkdir(parents=True, exist_ok=True)
+    shard = _shard(options.shard)
+    options.jsonl = str(folder / f"shard-{shard.index}-of-{shard.count}.jsonl")
+    if options.last and not any(Path(options.last).glob("*.jsonl")):
+        options.last = None
+    code = run(options)
+    return code if code in (INFRA, INTERRUPTED) else 0
+
+
+def _nightly_report(options: Namespace) -> int:
+    from harness.pages import cases_in
+    from harness.triage import nightly
+
+    return nightly.report(
+        Path(options.last),
+        Path(options.results),
+        options.shards,
+        Path(options.out),
+        Path(options.summary) if options.summary else None,
+        cases_in(Path(options.cases)),
+        console(),
+    )
+
+
+def _nightly_issues(options: Namespace) -> int:
+    from harness.triage.issues import file_issues
+
+    console().print("\n".join(file_issues(Path(options.folder))), soft_wrap=True)
+    return 0
+
+
+_STEPS = {
+    "wheel": _nightly_wheel,
+    "last": _nightly_last,
+    "run": _nightly_run,
+    "report": _nightly_report,
+    "issues": _nightly_issues,
+}
 
 
 @contextmanager
@@ -406,8 +486,12 @@ def _planned(cases: tuple[Case, ...], options: Namespace) -> list[Case]:
     last = read_results(results_in(Path(options.last))) if options.last else None
     if options.shard is None:
         return ordered(cases, last)
+    return part(cases, _shard(options.shard), last)
+
+
+def _shard(given: str) -> Shard:
     try:
-        return part(cases, parse_shard(options.shard), last)
+        return parse_shard(given)
     except ValueError as error:
         raise UsageError(f"--shard: {error}") from None
 
@@ -430,12 +514,13 @@ def _arms(word: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _results(path: str | None, pool: Pool) -> Iterator[ResultsFile | None]:
+def _results(options: Namespace, pool: Pool, planned: int) -> Iterator[ResultsFile | None]:
+    path = options.jsonl
     if path is None:
         yield None
         return
     try:
-        with ResultsFile(Path(path), pool.info) as results:
+        with ResultsFile(Path(path), pool.info, planned, options.shard or "") as results:
             yield results
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -482,6 +567,7 @@ COMMANDS = {
     "matrix": matrix,
     "sweep": sweep,
     "new": new,
+    "nightly": nightly,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

@@ -34,7 +34,7 @@ def report(options: Namespace) -> int:
     """
     chosen = Selection(options.k)
     results, baseline = _read(options.results), _read(options.baseline)
-    found = matrix(results, baseline, _cases(Path(options.cases)))
+    found = matrix(results, baseline, cases_in(Path(options.cases)))
     ir = _ir(found, chosen if options.k else None) if options.ir else {}
     _write(options.output, page(found, ir))
     if options.markdown:
@@ -54,7 +54,7 @@ def _read(paths: Sequence[str]) -> list[Results]:
     return [read_results([file]) for file in files]
 
 
-def _cases(folder: Path) -> dict[str, Case]:
+def cases_in(folder: Path) -> dict[str, Case]:
     """Those that can be read, by id: the page does without the others."""
     cases: dict[str, Case] = {}
     for path in discover([folder]) if folder.is_dir() else ():

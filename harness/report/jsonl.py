@@ -44,6 +44,10 @@ class ResultsFile:
         Made anew; a file that is there is overwritten, unless another run is writing to it.
     info : TvmInfo
         For the header.
+    planned : int
+        How many lines are to come, so that a reader can tell a run that was cut off.
+    shard : str
+        Which part of a run it is, as in ``2/4``; "" for all of it.
 
     Raises
     ------
@@ -51,14 +55,14 @@ class ResultsFile:
         When the file cannot be opened or written.
     """
 
-    def __init__(self, path: Path, info: TvmInfo) -> None:
+    def __init__(self, path: Path, info: TvmInfo, planned: int, shard: str = "") -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._fd = os.open(path, flags, 0o666)
         try:
             if stat.S_ISREG(os.fstat(self._fd).st_mode):
                 _claim(self._fd)
                 os.truncate(self._fd, 0)
-            self._write(header(info, datetime.now(timezone.utc)))
+            self._write(header(info, datetime.now(timezone.utc), planned, shard))
         except BaseException:
             os.close(self._fd)
             raise
@@ -101,9 +105,10 @@ def _claim(fd: int) -> None:
         pass  # a file system without locks
 
 
-def header(info: TvmInfo, started: datetime) -> dict[str, Any]:
-    """The first line: what ran the cases, and when."""
-    return {"schema": SCHEMA, **info.as_dict(), "started": started.isoformat(timespec="seconds")}
+def header(info: TvmInfo, started: datetime, planned: int, shard: str = "") -> dict[str, Any]:
+    """The first line: what ran the cases, when, and how many."""
+    run = {"started": started.isoformat(timespec="seconds"), "planned": planned}
+    return {"schema": SCHEMA, **info.as_dict(), **run, **({"shard": shard} if shard else {})}
 
 
 def case_line(case: Case, judgement: Judgement, seconds: float) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class Results:
     cases : mapping
         Id of a case to its line.
     cut_off : bool
-        Whether the last line is not whole: the run was killed while it wrote.
+        Whether there are fewer lines than were planned, or the last is not whole: the run was
+        killed.
     """
 
     name: str
@@ -119,6 +120,9 @@ def _read(path: Path) -> Results:
             cases[_id(path, number, record)] = record
     if header is None:
         raise ResultsError(f"{path}: empty: the run ended before it began")
+    planned = header.get("planned")
+    if isinstance(planned, int):
+        cut_off = cut_off or len(cases) < planned
     return Results(str(path), header, cases, cut_off)
 
 

@@ -44,10 +44,10 @@ NEW_WORDS = judged(ill("the Type does not match"))
 REGRESSED = {**REPRODUCES, "verdict": "regressed"}
 
 
-def write(path: Path, *lines: Any, info: TvmInfo = INFO) -> Path:
+def write(path: Path, *lines: Any, info: TvmInfo = INFO, planned: int = 0) -> Path:
     from datetime import datetime, timezone
 
-    head = header(info, datetime(2026, 11, 1, tzinfo=timezone.utc))
+    head = header(info, datetime(2026, 11, 1, tzinfo=timezone.utc), planned)
     path.write_text("".join(json.dumps(line) + "\n" for line in (head, *lines)))
     return path
 
@@ -119,6 +119,8 @@ def test_a_run_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
     results = read_results([file])
     assert results.cut_off
     assert list(results.cases) == [REPRODUCES["case"]]
+    assert read_results([write(tmp_path / "b.jsonl", REPRODUCES, planned=2)]).cut_off
+    assert not read_results([write(tmp_path / "c.jsonl", REPRODUCES, planned=1)]).cut_off
 
 
 @pytest.mark.parametrize(

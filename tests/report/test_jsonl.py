@@ -102,13 +102,15 @@ def test_each_line_is_there_as_soon_as_its_case_has_ended(tmp_path: Path) -> Non
     path = tmp_path / "out.jsonl"
     path.write_text("an older run\n")
     judgement = judge(SEED, SEED.expect[0], {"stock": [arm(ill)]})
-    with ResultsFile(path, INFO) as results:
+    with ResultsFile(path, INFO, 3) as results:
         for count in range(1, 4):
             assert len(path.read_text().splitlines()) == count
             results.add(SEED, judgement, 0.1)
         lines = [json.loads(line) for line in path.read_text().splitlines()]
     head = lines[0]
-    assert list(head) == ["schema", "tvm", "tvm_ffi", "llvm", "python", "platform", "started"]
+    run = ["started", "planned"]
+    assert list(head) == ["schema", "tvm", "tvm_ffi", "llvm", "python", "platform", *run]
+    assert head["planned"] == 3
     assert head["schema"] == 1
     assert head["tvm"] == "0.27.0.post1"
     assert [line["verdict"] for line in lines[1:]] == ["reproduces"] * 3
@@ -118,7 +120,7 @@ def test_half_characters_and_odd_lines_stay_one_line(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     odd = raised(Stage.BUILD, "E", "a\nb\u2028c\ud800\x00")
     judgement = judge(SEED, SEED.expect[0], {"stock": [arm(odd)]})
-    with ResultsFile(path, INFO) as results:
+    with ResultsFile(path, INFO, 3) as results:
         results.add(SEED, judgement, 0.1)
     lines = path.read_bytes().split(b"\n")
     assert len(lines) == 3
@@ -127,4 +129,4 @@ def test_half_characters_and_odd_lines_stay_one_line(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
-        ResultsFile(tmp_path / "missing" / "out.jsonl", INFO)
+        ResultsFile(tmp_path / "missing" / "out.jsonl", INFO, 1)

@@ -234,7 +234,7 @@ def test_a_full_disk_for_temporary_files(tmp_path: Path) -> None:
 def test_a_results_file_that_another_run_is_writing_to(tmp_path: Path) -> None:
     """It is left alone, until that run has ended in whatever way."""
     (tmp_path / "out.jsonl").write_text("from last week")
-    with ResultsFile(tmp_path / "out.jsonl", TvmInfo("", "", "", "", "")):
+    with ResultsFile(tmp_path / "out.jsonl", TvmInfo("", "", "", "", ""), 1):
         held = (tmp_path / "out.jsonl").read_text()
         assert json.loads(held)["schema"] == 1
         done = cli(cases_of(tmp_path), "--jsonl", "out.jsonl")

@@ -1,0 +1,152 @@
+"""``tvm-repro nightly``: what a workflow calls each night, step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.case import Case
+from harness.report.changed import changed
+from harness.report.changes import Kind, changes
+from harness.report.html.page import page
+from harness.report.markdown import step_summary
+from harness.report.matrix import matrix
+from harness.report.results import Results, read_results, results_in
+from harness.triage.issues import gh, issues_of
+
+MAIN = "git+https://github.com/apache/tvm@main"
+ARTIFACT = "nightly-results"
+RESULTS = "results.jsonl"
+_LLVM = "--config-settings=cmake.define.USE_LLVM=llvm-config-18"
+_NIGHTS = 30  # how far back to look for one that has results
+
+
+def wheel(folder: Path) -> int:
+    """Put the wheel of the TVM to test into `folder`; returns pip's exit code.
+
+    ``TVM_WHEEL`` names a file, ``TVM_REQUIREMENT`` anything that pip takes; with neither, main is
+    built.
+    """
+    given = os.environ.get("TVM_WHEEL") or os.environ.get("TVM_REQUIREMENT") or MAIN
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), given]
+    return subprocess.run([*command, *([_LLVM] if given == MAIN else [])], check=False).returncode
+
+
+def last(folder: Path, workflow: str) -> str:
+    """Fetch the results of the last night that has some; returns what was found, for people.
+
+    Goes through ``gh``. The folder is empty afterwards when there has been no such night.
+
+    Raises
+    ------
+    TrackerError
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = ("--workflow", workflow, "--status", "completed", "--limit", str(_NIGHTS))
+    runs = json.loads(gh("run", "list", *listed, "--json", "databaseId,createdAt"))
+    for run in runs:
+        number = str(run["databaseId"])
+        with_results = ("run", "download", number, "-n", ARTIFACT, "-D", str(folder))
+        if subprocess.run(["gh", *with_results], capture_output=True, check=False).returncode == 0:
+            return f"results of {run['createdAt']}, run {number}"
+        shutil.rmtree(folder)
+        folder.mkdir()
+    return f"no results in the last {len(runs)} runs: this is the first night"
+
+
+def report(
+    old_folder: Path,
+    new_folder: Path,
+    shards: int,
+    out_folder: Path,
+    summary: Path | None,
+    cases: Mapping[str, Case],
+    out: Console,
+) -> int:
+    """Put the shards of a night together, hold them against the last, and write it all down.
+
+    Parameters
+    ----------
+    old_folder : Path
+        The last night; empty on the first one.
+    new_folder : Path
+        The results files of this night.
+    shards : int
+        How many there should be.
+    out_folder : Path
+        Gets ``results.jsonl``, which is what the next night asks for, ``report.html`` and a
+        Markdown file in ``issues/`` for each change that needs a person.
+    summary : Path, optional
+        Markdown is appended to it.
+    cases : mapping of str to Case
+        By id, for titles.
+    out : Console
+
+    Returns
+    -------
+    int
+        0 nothing to do, 1 somebody has to look, 3 the night says nothing, or not all.
+
+    Raises
+    ------
+    ResultsError
+        When files are no results, or nothing can be written.
+    """
+    files = results_in(new_folder)
+    new = read_results(files)
+    old = read_results(results_in(old_folder)) if any(old_folder.glob("*.jsonl")) else None
+    out_folder.mkdir(parents=True, exist_ok=True)
+    told = list(_short_of(new, files, shards))
+    seen = matrix([new], [old] if old else [], cases)
+    (out_folder / "report.html").write_text(page(seen, {}), encoding="utf-8")
+    heading = "".join(f"> **{one}**\n\n" for one in told)
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(heading + step_summary(seen))
+    for one in told:
+        out.print(one, style="wrong", soft_wrap=True)
+    if new.void:
+        return 3  # and last night's results stay those to compare with
+    _write(out_folder / RESULTS, new, old, cases)
+    if old is None:
+        out.print("the first night: there is nothing to compare with")
+        return 3 if told else 0
+    found = changes(old, new)
+    out.print(changed(old, new, found), soft_wrap=True)
+    (out_folder / "issues").mkdir(exist_ok=True)
+    for number, issue in enumerate(issues_of(old, new, found)):
+        (out_folder / "issues" / f"{number:03}.md").write_text(issue.text, encoding="utf-8")
+    if told or any(change.kind is Kind.VOID for change in found):
+        return 3
+    return int(any(change.needs_person for change in found))
+
+
+def _short_of(new: Results, files: Sequence[Path], shards: int) -> list[str]:
+    """What is wrong with the night as a whole."""
+    told = [new.void] if new.void else []
+    if len(files) < shards:
+        told.append(f"{shards - len(files)} of {shards} shards gave no results")
+    if new.cut_off:
+        told.append("a run was cut off: what it did not come to is missing below")
+    return told
+
+
+def _write(path: Path, new: Results, old: Results | None, cases: Mapping[str, Case]) -> None:
+    """What the next night is held against.
+
+    A case that has no result tonight, though its file is there, keeps its last one: else it would
+    be missed one night and forgotten the next.
+    """
+    kept = {id: one for id, one in old.cases.items() if id in cases} if old else {}
+    lines = {**kept, **new.cases}
+    head = {key: value for key, value in new.header.items() if key != "shard"}
+    head["planned"] = len(lines)
+    text = "".join(json.dumps(one) + "\n" for one in (head, *lines.values()))
+    path.write_text(text, encoding="ascii")
