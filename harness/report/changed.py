@@ -14,7 +14,12 @@ from harness.report.changes import Change, Kind
 from harness.report.results import Results
 from harness.report.text import line
 
-_STYLES = {Kind.RENAMED: "expected", Kind.MOVED: "expected", Kind.NEW: "right"}
+_STYLES = {
+    Kind.RENAMED: "expected",
+    Kind.MOVED: "expected",
+    Kind.TURNED: "expected",
+    Kind.NEW: "right",
+}
 _STYLES |= {Kind.RECOVERED: "right", Kind.SAME: "quiet"}
 
 

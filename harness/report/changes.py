@@ -25,6 +25,7 @@ class Kind(str, Enum):
     SKIPPED = "no longer run"
     NEW = "new"
     RENAMED = "renamed"
+    TURNED = "turned, as its case says"
     MOVED = "fails otherwise, as its case allows"
     RECOVERED = "as expected again"
     SAME = "same"
@@ -45,6 +46,7 @@ _MEANING = {
     Kind.SKIPPED: "is skipped now: a package or a release is not what it was",
     Kind.NEW: "has its first result",
     Kind.RENAMED: "the same failure under names that TVM has changed: bless it",
+    Kind.TURNED: "right where it was wrong, or wrong where it was right, and its case says so",
     Kind.MOVED: "still meets its case, by a failure that is another than before",
     Kind.RECOVERED: "differed before",
     Kind.SAME: "nothing changed",
@@ -131,7 +133,9 @@ def _passing(was: Verdict, verdict: Verdict, alike: bool) -> Kind:
         return Kind.NEW
     if not was.passes:
         return Kind.RECOVERED
-    return Kind.SAME if alike else Kind.MOVED
+    if alike:
+        return Kind.SAME
+    return Kind.MOVED if verdict is was else Kind.TURNED
 
 
 def signatures(case: Mapping[str, Any]) -> dict[str, str]:

@@ -160,7 +160,7 @@ def _since_baseline(old: Results, new: Results) -> Iterator[Shift]:
     for change in changes.changes(old, new):
         was, came = (record_of(one) if one else None for one in (change.old, change.new))
         word = change.kind.value
-        if change.kind is changes.Kind.MOVED and was and came:
+        if change.kind is changes.Kind.TURNED and was and came:
             word = _turned(was, came) or word
         if change.kind is not changes.Kind.SAME:
             yield Shift(change.case, word, *(told(one) if one else "" for one in (was, came)))

@@ -58,6 +58,8 @@ def write(path: Path, *lines: Any, info: TvmInfo = INFO, planned: int = 0) -> Pa
         (REPRODUCES, REPRODUCES, Kind.SAME, False),
         (REPRODUCES, OTHER_NAME, Kind.SAME, False),
         (REPRODUCES, OTHERWISE, Kind.MOVED, False),
+        (REPRODUCES, {**FIXED, "verdict": "guards"}, Kind.TURNED, False),
+        ({**FIXED, "verdict": "guards"}, REPRODUCES, Kind.TURNED, False),
         (REPRODUCES, FIXED, Kind.FIXED, True),
         (REPRODUCES, DRIFTED, Kind.DRIFTED, True),
         (REPRODUCES, LATER_TOO, Kind.DRIFTED, True),
