@@ -26,6 +26,7 @@ from harness.run.transcript import Transcript
 STARTUP_SECONDS = 120.0
 # What a process that was told to end gets before it is ended.
 GRACE_SECONDS = 3.0
+_PATIENCE = 10
 _CHUNK = 1 << 16
 _ENTRY = Path(__file__).parent / "entry.py"
 
@@ -160,7 +161,8 @@ class Child:
         Control socket of the process that forks it.
     request : Load, Arm or Alone
     seconds : float
-        Time limit, from the first record on.
+        Time limit, from the first record on. Time in which it could have run and got no processor
+        does not count, up to `_PATIENCE` times the limit: a busy machine is no hang.
     startup : float
         What it may take on top until then (s).
     """
@@ -175,6 +177,9 @@ class Child:
         self.seconds = seconds
         self.started = time.monotonic()
         self.deadline = self.started + seconds + startup
+        self.pid = 0
+        self._waited = 0.0  # for a processor, before its time began
+        self._granted = 0.0  # for having waited since
         self.killed_at: float | None = None
         self.ended: dict[str, Any] | None = None
         self.control, control, pipes = _channels()
@@ -199,6 +204,15 @@ class Child:
         """When something has to be done about it, on the monotonic clock."""
         return self.deadline if self.killed_at is None else self.killed_at + GRACE_SECONDS
 
+    def late(self, now: float) -> bool:
+        """Whether something has to be done about it now."""
+        if self.killed_at is None and now >= self.deadline:
+            waited = min(process.waited(self.pid) - self._waited, _PATIENCE * self.seconds)
+            if waited > self._granted:
+                self.deadline += waited - self._granted
+                self._granted = waited
+        return now >= self.next_limit
+
     def read(self, fd: int) -> None:
         """Take what is there on one descriptor."""
         try:
@@ -211,6 +225,7 @@ class Child:
         if fd == self._records:
             if not self.transcript.started:
                 self.deadline = time.monotonic() + self.seconds
+                self._waited = process.waited(self.pid)
             self.transcript.feed(data)
         elif fd == self._out:
             self.out.feed(data)
@@ -223,7 +238,9 @@ class Child:
         for line in data.splitlines():  # a thread of the loader may have written there too
             with contextlib.suppress(ValueError):
                 status = json.loads(line)
-                if isinstance(status, dict):
+                if isinstance(status, dict) and isinstance(status.get("pid"), int):
+                    self.pid = status["pid"]
+                elif isinstance(status, dict):
                     self.ended = status
 
     def drain(self) -> None:

@@ -86,6 +86,7 @@ class Lane:
             if last:
                 # The loader has become the arm: only the server can end it.
                 self._arm.via, self._arm.key = self._loader.via, self._loader.key
+                self._arm.pid = self._loader.pid
 
     def settle(self) -> Iterator[Outcome]:
         """Hand out what has ended."""
@@ -106,7 +107,7 @@ class Lane:
     def enforce_time(self, now: float) -> bool:
         """Kill what is over its time; False when only killing the server can help."""
         for child in self.children():
-            if child.ended is not None or now < child.next_limit:
+            if child.ended is not None or not child.late(now):
                 continue
             if child.killed_at is None:
                 child.kill()

@@ -172,6 +172,14 @@ def kill_one(pid: int) -> None:
         pass
 
 
+def waited(pid: int) -> float:
+    """How long a process has been ready to run without a processor (s); 0 where nobody knows."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0  # gone, or a kernel that does not count
+
+
 def flush_c_streams() -> None:
     """Push out what kernels printed through C's stdio; `os._exit` would drop it."""
     _libc.fflush(None)

@@ -7,6 +7,7 @@ child reports how it ended, on a status pipe that the child itself does not hold
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -82,6 +83,7 @@ class _Server:
             return partial(self.begin, server, request, fds)
         control, records, status, out, err = fds
         self.running[pid] = (request.key, status)
+        _tell(status, {"pid": pid})
         for fd in (control, records, out, err):
             os.close(fd)
         return None
@@ -130,12 +132,14 @@ class _Server:
         _, fd = self.running.pop(pid)
         process.kill_rest_of_group(pid)
         code = os.waitstatus_to_exitcode(status)
-        end = {"code": code} if code >= 0 else {"signal": signal_name(-code)}
-        try:
-            os.write(fd, json.dumps(end).encode() + b"\n")
-        except BrokenPipeError:
-            pass
+        _tell(fd, {"code": code} if code >= 0 else {"signal": signal_name(-code)})
         os.close(fd)
+
+
+def _tell(status: int, what: dict[str, int | str]) -> None:
+    """Write to a status pipe. Nobody may be left to read it."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(status, json.dumps(what).encode() + b"\n")
 
 
 def serve(control: socket.socket, work: Work) -> Task | None:

@@ -62,7 +62,10 @@ FAULTS = {
         "8 to 48 descriptors for the run; a case uses up its own",
         "it works or exits with 3; `OSError` of that case",
     ),
-    "clock": ("the clock jumps by days and decades", "limits hold, nothing else changes"),
+    "clock": (
+        "the clock jumps by decades; the processor is wanted by many others",
+        "limits hold, and waiting for a processor is no hang",
+    ),
     "start": (
         "signals ignored or blocked, other limits, a full stdin",
         "every case sees the same",

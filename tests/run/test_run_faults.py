@@ -340,6 +340,26 @@ def test_the_clock_jumps(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
 
 
+SPIN = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+
+
+@pytest.mark.fault("clock")
+@pytest.mark.parametrize(("work", "said"), [(0.7, "guards"), (1000, "load: expected ok, saw hang")])
+def test_a_processor_that_many_others_want(work: float, said: str, tmp_path: Path) -> None:
+    """What takes long for want of a processor is no hang; what hangs is one still."""
+    module = {"python": "nasty.py:busy", "args": [work]}
+    write_case(tmp_path, module=module, build=False, limits={"seconds": 1})
+    core = min(os.sched_getaffinity(0))
+    others = [subprocess.Popen([sys.executable, "-c", SPIN, str(core)]) for _ in range(3)]
+    try:
+        done = cli(tmp_path, prefix=("taskset", "--cpu-list", str(core)))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert said in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.fault("interrupt")
 @pytest.mark.parametrize("seed", range(6))
 def test_a_signal_at_a_random_moment(seed: int, tmp_path: Path) -> None:
