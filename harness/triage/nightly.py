@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -16,7 +16,7 @@ from harness.case import Case
 from harness.report.changed import changed
 from harness.report.changes import Kind, changes
 from harness.report.html.page import page
-from harness.report.markdown import step_summary
+from harness.report.markdown import safe, step_summary
 from harness.report.matrix import matrix
 from harness.report.results import Results, read_results, results_in
 from harness.triage.issues import gh, issues_of
@@ -24,6 +24,7 @@ from harness.triage.issues import gh, issues_of
 MAIN = "git+https://github.com/apache/tvm@main"
 ARTIFACT = "nightly-results"
 RESULTS = "results.jsonl"
+INFRA = 3
 _LLVM = "--config-settings=cmake.define.USE_LLVM=llvm-config-18"
 _NIGHTS = 30  # how far back to look for one that has results
 
@@ -99,43 +100,50 @@ def report(
     ResultsError
         When files are no results, or nothing can be written.
     """
-    files = results_in(new_folder)
-    new = read_results(files)
+    files = sorted(new_folder.glob("*.jsonl"))
     old = read_results(results_in(old_folder)) if any(old_folder.glob("*.jsonl")) else None
-    out_folder.mkdir(parents=True, exist_ok=True)
-    told = list(_short_of(new, files, shards))
-    seen = matrix([new], [old] if old else [], cases)
-    (out_folder / "report.html").write_text(page(seen, {}), encoding="utf-8")
-    heading = "".join(f"> **{one}**\n\n" for one in told)
-    if summary is not None:
-        with summary.open("a", encoding="utf-8") as file:
-            file.write(heading + step_summary(seen))
+    new = read_results(files) if files else None
+    told = _short_of(new, len(files), shards)
     for one in told:
         out.print(one, style="wrong", soft_wrap=True)
-    if new.void:
-        return 3  # and last night's results stay those to compare with
+    heading = "".join(f"> **{safe(one)}**\n\n" for one in told)
+    if new is None or new.void:
+        _append(summary, heading)
+        return INFRA  # last night's results stay those to compare with
+    shutil.rmtree(out_folder / "issues", ignore_errors=True)  # those of an earlier night
+    (out_folder / "issues").mkdir(parents=True)
+    seen = matrix([new], [old] if old else [], cases)
+    _append(summary, heading + step_summary(seen))
+    (out_folder / "report.html").write_text(page(seen, {}), encoding="utf-8")
     _write(out_folder / RESULTS, new, old, cases)
     if old is None:
         out.print("the first night: there is nothing to compare with")
-        return 3 if told else 0
+        return INFRA if told else 0
     found = changes(old, new)
     out.print(changed(old, new, found), soft_wrap=True)
-    (out_folder / "issues").mkdir(exist_ok=True)
     for number, issue in enumerate(issues_of(old, new, found)):
         (out_folder / "issues" / f"{number:03}.md").write_text(issue.text, encoding="utf-8")
     if told or any(change.kind is Kind.VOID for change in found):
-        return 3
+        return INFRA
     return int(any(change.needs_person for change in found))
 
 
-def _short_of(new: Results, files: Sequence[Path], shards: int) -> list[str]:
+def _short_of(new: Results | None, files: int, shards: int) -> list[str]:
     """What is wrong with the night as a whole."""
-    told = [new.void] if new.void else []
-    if len(files) < shards:
-        told.append(f"{shards - len(files)} of {shards} shards gave no results")
-    if new.cut_off:
+    told = []
+    if files < shards:
+        told.append(f"{shards - files} of {shards} shards gave no results")
+    if new is not None and new.void:
+        told.append(new.void)
+    elif new is not None and new.cut_off:
         told.append("a run was cut off: what it did not come to is missing below")
     return told
+
+
+def _append(summary: Path | None, text: str) -> None:
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(text)
 
 
 def _write(path: Path, new: Results, old: Results | None, cases: Mapping[str, Case]) -> None:
