@@ -125,7 +125,11 @@ function commands(about) {
   const path = /^[\w./+-]+$/.test(about.path) ? about.path : `'${about.path.replaceAll("'", `'"'"'`)}'`;
   return el("section", {}, el("h3", {}, "Go on"), el("pre", { class: "commands", tabindex: "0" }, [
     `tvm-repro compare ${path}`,
-    `tvm-repro run -v ${path}`,
+    `tvm-repro explain ${path}`,
+    `tvm-repro locate ${path}`,
+    `tvm-repro bisect ${path}`,
+    Object.values(about.records).every((one) => passes[one.verdict]) ? ""
+      : `tvm-repro bless ${path}`,
     `pytest ${path}`,
-  ].join("\n")));
+  ].filter(Boolean).join("\n")));
 }
