@@ -153,6 +153,18 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument("--run", action="store_true", help="run it once, and expect what is seen")
     new.add_argument("--script", type=_positive, metavar="N", help="which of several scripts")
     new.add_argument("--force", action="store_true", help="overwrite what is there")
+    reduce = commands.add_parser(
+        "reduce", help="the smallest case that fails in the same way", epilog=EPILOG
+    )
+    reduce.add_argument("case", metavar="CASE", help="a case file, or the id of a case in repros/")
+    reduce.add_argument(
+        "-o", "--output", metavar="SMALL", help="where it goes (<name of the case>-small.yaml)"
+    )
+    reduce.add_argument("--force", action="store_true", help="write over a file that is there")
+    reduce.add_argument(
+        "-j", "--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N",
+        help="candidates at a time (one a core)",
+    )  # fmt: skip
 
     _nightly(commands.add_parser("nightly", help="the steps of a nightly run against TVM main"))
 

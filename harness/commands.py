@@ -391,6 +391,16 @@ def _known(file: str | None, pool: Pool) -> frozenset[tuple[str, ...]]:
         raise UsageError(f"--known {file}: no results file: {error}") from None
 
 
+def reduce(options: Namespace) -> int:
+    """``tvm-repro reduce``: the smallest case that fails in the same way."""
+    from harness.triage.reduce.command import CannotReduce, reduce
+
+    try:
+        return reduce(_case_path(options.case), options, console())
+    except CannotReduce as why:
+        raise UsageError(str(why)) from None
+
+
 def lint(options: Namespace) -> int:
     """``tvm-repro lint``: check case files without TVM."""
     cases, problems = read_cases(options)
@@ -568,6 +578,7 @@ COMMANDS = {
     "sweep": sweep,
     "new": new,
     "nightly": nightly,
+    "reduce": reduce,
     "lint": lint,
     "list": list_cases,
     "schema": schema,

@@ -65,5 +65,6 @@ def _arm_work(module: tvm.IRModule) -> server.Work:
 
 def _run_arm(module: tvm.IRModule, request: wire.Arm, records: wire.Records) -> None:
     process.limit_memory(request.case.limits.memory_mb)
-    stages.run_arm(request.case, request.arm, module, Narrator(records), request.watch)
+    narrator = Narrator(records, request.watch.halt)
+    stages.run_arm(request.case, request.arm, module, narrator, request.watch)
     process.flush_c_streams()

@@ -26,10 +26,14 @@ class ValueDiffers(Exception):
 
 
 class Narrator:
-    """Announces steps on the records pipe."""
+    """Announces steps on the records pipe.
 
-    def __init__(self, records: Records) -> None:
+    When it `halts`, a check that fails is the end, also where the module could go on.
+    """
+
+    def __init__(self, records: Records, halts: bool = False) -> None:
         self._records = records
+        self.halts = halts
 
     @contextmanager
     def step(self, stage: Stage, at: str = "") -> Iterator[None]:

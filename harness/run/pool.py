@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Literal
 
 from harness.case import signal_name
@@ -60,21 +60,25 @@ class Pool:
         assert self._info is not None, "enter the pool first"
         return self._info
 
-    def run(self, groups: Iterable[Sequence[Job]]) -> Iterator[Outcome]:
+    def run(self, groups: Iterable[Sequence[Job]]) -> Generator[Outcome, None, None]:
         """Run all jobs; yield each with its trace, as they end.
 
         The jobs of a group have the same module: it is parsed once, and they run one behind the
-        other. Groups run side by side.
+        other. Groups run side by side. The next group is asked for when there is room for it, so
+        that `groups` may depend on what has ended; whoever closes the iterator ends what runs.
         """
         spawn = self._isolation == "spawn"
-        waiting = deque(Lane(group, self._server, spawn) for group in groups)
+        waiting = (Lane(group, self._server, spawn) for group in groups)
+        more = True
         active: list[Lane] = []
         # Lanes that lost their server: they run one at a time, so that the culprit is known.
         suspects: deque[Lane] = deque()
         try:
-            while waiting or active or suspects:
-                while waiting and not suspects and len(active) < self._limit:
-                    active.append(waiting.popleft())
+            while more or active or suspects:
+                while more and not suspects and len(active) < self._limit:
+                    lane = next(waiting, None)
+                    more = lane is not None
+                    active += [lane] if lane else []
                 if suspects and not active:
                     active.append(suspects.popleft())
                 lost = self._turn(active)

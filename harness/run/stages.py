@@ -134,7 +134,8 @@ def _check(module: tvm.IRModule, narrator: Narrator, stage: Stage, at: str = "")
         with narrator.step(stage, at):
             compat.check_well_formed(module)
     except StepFailed:
-        pass
+        if narrator.halts:
+            raise
 
 
 def _check_after(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
@@ -148,7 +149,8 @@ def _check_after(case: Case, module: tvm.IRModule, narrator: Narrator) -> None:
                     case RoundTrip():
                         _check_round_trip(check, module)
     except StepFailed:
-        pass
+        if narrator.halts:
+            raise
 
 
 def _check_text(check: TextCheck, text: str) -> None:

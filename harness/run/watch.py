@@ -1,8 +1,8 @@
-"""What a run can be asked about the passes in it."""
+"""What a run can be asked about the passes in it, and where it ends."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 # Where a pass stands: the case's pass it is part of (behind the last: the build), then its place
@@ -24,12 +24,20 @@ class Watch:
         Leave these passes out.
     show : Path or None
         Print the IR before and after this pass, and end the run behind it.
+    halt : bool
+        End the run at the first stage that fails, where an ill-formed module else goes on.
     """
 
     record: bool = False
     look: bool = False
     without: tuple[Path, ...] = ()
     show: Path | None = None
+    halt: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked about passes."""
+        return replace(self, halt=False) != NOTHING
 
 
 NOTHING: Final = Watch()

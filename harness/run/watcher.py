@@ -12,7 +12,7 @@ import tvm_ffi
 
 from harness import compat
 from harness.run.narrate import Narrator, clip, describe
-from harness.run.watch import NOTHING, Path, Watch
+from harness.run.watch import Path, Watch
 
 # A pass that runs others for ever must not flood the pipe.
 _MOST_PASSES = 20_000
@@ -53,7 +53,7 @@ class Watcher:
 
     def instruments(self) -> list[Any]:
         """Instruments for the pass context of the next step; none when nothing is asked."""
-        if self._watch == NOTHING:
+        if not self._watch.asks:
             return []
         self._step += 1
         self._open = [_Open((self._step,))]
@@ -61,7 +61,7 @@ class Watcher:
 
     def as_pass(self, made: Callable[..., Any], name: str) -> Any:
         """What `made` does as a pass, so that it is seen; itself when nothing is asked."""
-        if self._watch == NOTHING or isinstance(made, tvm.transform.Pass):
+        if not self._watch.asks or isinstance(made, tvm.transform.Pass):
             return made
         return tvm.transform.module_pass(lambda module, _: made(module), 0, name=name)
 

@@ -38,6 +38,7 @@ _NAMED = re.compile(
 )
 _EXPRESSION = re.compile(r"\b(PrimExpr) .+? (in function|has|is)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b")
+_NUMBERS = re.compile(r"\[(?:<n>(?:, <n>)*)?\]")  # an index, a shape: their length varies too
 _NAME = re.compile(r"\b[A-Za-z_]\w+\b")
 _DTYPE = re.compile(r"(?:u?int|b?float|complex|handle|bool)\d+(?:x\d+)?")
 _SPACE = re.compile(r"\s+")
@@ -89,7 +90,7 @@ def _without_what_varies(text: str) -> str:
     text = _NAMED.sub(r"\1 <name>", text)
     text = _EXPRESSION.sub(r"\1 <expression> \2", text)
     text = _NAME.sub(_without_number, text)
-    return _NUMBER.sub("<n>", text)
+    return _NUMBERS.sub("[<n>]", _NUMBER.sub("<n>", text))
 
 
 def _without_arguments(text: str) -> str:

@@ -1,0 +1,1 @@
+"""The smallest case that fails in the same way. Runs candidates in children, imports no TVM."""
