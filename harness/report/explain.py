@@ -107,7 +107,7 @@ def _verdict(judgement: Judgement) -> Text:
 def commands(case: Case) -> Table:
     """What to type next."""
     path = shlex.quote(str(near(case.path)))
-    others = "or run -v, compare, bless, export --as issue, in place of locate"
+    others = "or run -v, compare, reduce, bless, export --as issue: same path"
     return rows(iter([("next", line(f"tvm-repro locate {path}", 400)), ("", others)]))
 
 
