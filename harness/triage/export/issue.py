@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.case import Case
-from harness.report.console import as_text
-from harness.report.ladder import stage_table
 from harness.report.text import code
 from harness.run.trace import TvmInfo
 from harness.triage.export.script import script
@@ -39,7 +37,7 @@ def issue(case: Case, judgement: Judgement, info: TvmInfo) -> str:
         *([case.notes.strip()] if case.notes.strip() else []),
         *(_failure(result) for result in failed),
         "Stage by stage:",
-        _fenced(as_text(stage_table(judgement), _WIDTH)),
+        _fenced(_ladder(judgement)),
         *_culprit(judgement),
         "### Environment",
         "\n".join(f"- {one}" for one in _environment(info)),
@@ -66,6 +64,14 @@ def _expected(case: Case, judgement: Judgement) -> Iterator[str]:
         yield "\n".join(["For comparison, siblings of the same program:", "", *told])
 
 
+def _ladder(judgement: Judgement) -> str:
+    """A line for each stage of the stock arm."""
+    return "\n".join(
+        f"{result.stage.value:<12} {code(describe(result, short=True), _WIDTH)}"
+        for result in judgement.arms["stock"].stages
+    )
+
+
 def _place(result: StageResult) -> str:
     """A failure in a line, behind the name of its stage."""
     return f"{result.stage.value}: {code(describe(result), 160)}"
@@ -85,7 +91,8 @@ def _culprit(judgement: Judgement) -> Iterator[str]:
     if not isinstance(found, Signature):
         return
     where = f"`{found.at}`" if found.at else f"the stage `{found.stage.value}`"
-    frames = ", called by ".join(f"`{name}`" for name in reversed(found.frames))
+    native = [name for name in reversed(found.frames) if "::" in name]
+    frames = ", called by ".join(f"`{name}`" for name in native)
     yield f"First noticed in {where}{f', in {frames}' if frames else ''}."
     fixed = judgement.arms.get("fixed")
     if fixed is not None and not fixed.failed and fixed.trace.fix is not None:
