@@ -11,6 +11,7 @@ from typing import Any, Final
 VERIFIED_PAIRS: dict[str, tuple[str, ...]] = {
     "0.25.0.post1": ("0.1.12",),
     "0.26.0": ("0.1.13.post2",),
+    "0.27.0": ("0.1.14.post1",),
     "0.27.0.post1": ("0.1.14.post1", "0.1.14.post0"),
 }
 

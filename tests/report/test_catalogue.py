@@ -39,6 +39,19 @@ def test_state(of: Case, said: str) -> None:
     assert state(of, *PAIR) == said
 
 
+def test_a_release_and_its_post_release_share_a_column_while_they_do_the_same(
+    tmp_path: Path,
+) -> None:
+    same = case().model_copy(update={"path": tmp_path / "same.yaml"})
+    (post,) = case(expects(run=ERROR)).expect
+    of_both = (post.model_copy(update={"tvm": "==0.27.0.post1"}), *same.expect)
+    other = same.model_copy(update={"expect": of_both})
+    assert " 0.26.0 | 0.27.0.post1 | " in catalogue([same], tmp_path)
+    page = catalogue([same, other], tmp_path)
+    assert " 0.26.0 | 0.27.0 | 0.27.0.post1 | " in page
+    assert " ok | ok | run: ValueError | " in page.splitlines()[-1]
+
+
 def test_hostile_titles_stay_in_their_cells(tmp_path: Path) -> None:
     hostile = case(expects()).model_copy(
         update={"title": "a | b\n](http://x) <script> *c* `d`", "path": tmp_path / "x.yaml"}
