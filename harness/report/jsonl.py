@@ -1,6 +1,7 @@
 """Results for scripts: JSON Lines, a header and then one line a case, written as each case ends.
 
-Schema 1. Keys may be added; none is taken away or given another meaning.
+Schema 1. Keys may be added; none is taken away or given another meaning. Lines stand in the order
+in which cases ended, which varies; what else varies from run to run `steady` leaves out.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from harness.report.text import cut
 from harness.run.trace import FixState, TvmInfo
 from harness.verdict.arm import ArmJudgement
 from harness.verdict.judge import Judgement
+from harness.verdict.normalise import normalise
 from harness.verdict.outcome import Crash, Error, Exit, Oom, StageResult
 from harness.verdict.signature import Signature
 from harness.verdict.word import Verdict
 from harness.verdict.words import kind, message
 
 SCHEMA: Final = 1
+# Times; and output, which holds the time of day, ids of threads and addresses.
+VARYING: Final = frozenset({"started", "seconds", "stdout", "stderr"})
+# Texts that quote a message of TVM's, with its addresses.
+QUOTING: Final = frozenset({"message", "reason", "seen"})
 _MESSAGE: Final = 4_000
 _TAIL: Final = 4_000
 _FRAMES: Final = 30
@@ -119,6 +125,34 @@ def case_line(case: Case, judgement: Judgement, seconds: float) -> dict[str, Any
             title: _judgement(contrast) for title, contrast in judgement.contrasts.items()
         }
     return line
+
+
+def steady(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a line that is the same whenever the same cases run on the same TVM.
+
+    Without the keys of `VARYING`, at any depth, and with the texts of `QUOTING` normalised.
+    Verdicts, outcomes, signatures, globals and all the rest are left as they are.
+
+    Parameters
+    ----------
+    record : mapping
+        A line of a results file: the header or a case.
+    """
+    return {key: _steady(key, value) for key, value in record.items() if key not in VARYING}
+
+
+def _steady(key: str, value: Any) -> Any:
+    match value:
+        case str():
+            return normalise(value) if key in QUOTING else value
+        case list():
+            return [_steady(key, one) for one in value]
+        case dict() if key == "contrasts":  # by title, which may be any word
+            return {title: steady(contrast) for title, contrast in value.items()}
+        case dict():
+            return steady(value)
+        case _:
+            return value
 
 
 def _judgement(judgement: Judgement) -> dict[str, Any]:

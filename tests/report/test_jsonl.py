@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import PASS, TIME, arm, case, cut_short, died, expects, fixed, raised
+from handmade import CLEAN, PASS, TIME, arm, case, cut_short, died, expects, fixed, raised
 
 from harness.case import ErrorPattern
-from harness.report.jsonl import ResultsFile, case_line
-from harness.run.trace import End, Stage, Stopped, TvmInfo
+from harness.report.jsonl import ResultsFile, case_line, header, steady
+from harness.run.trace import End, Stage, Step, Stopped, TvmInfo
 from harness.verdict.judge import judge, skipped, with_contrasts
 
 INFO = TvmInfo("0.27.0.post1", "0.1.14.post1", "22", "3.11.7", "Linux")
@@ -130,3 +132,40 @@ def test_half_characters_and_odd_lines_stay_one_line(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         ResultsFile(tmp_path / "missing" / "out.jsonl", INFO, 1)
+
+
+def seen_at(address: str, stderr: str, seconds: float) -> Any:
+    """The line of a case whose message, output and times are like no other run's."""
+    odd = raised(Stage.WELL_FORMED, "ValueError", f"Function 0x{address} is impure", PASS)
+    odd = replace(odd, seconds=seconds)
+    main = judge(SEED, SEED.expect[0], {"stock": [arm(odd, stderr=stderr)]})
+    return case_line(SEED, with_contrasts(main, {"seconds": main}), seconds)
+
+
+def test_what_is_steady_is_the_same_in_two_runs() -> None:
+    one, other = seen_at("7f001f5c0b80", "[17:42:54] a", 1.0), seen_at("55b82ff0", "", 2.5)
+    assert one["reason"] != other["reason"]
+    assert steady(one) == steady(other)
+    assert steady(one)["contrasts"]["seconds"]["verdict"] == "drifted"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        raised(Stage.WELL_FORMED, "ValueError", "Function 0x1f is pure", PASS),
+        raised(Stage.WELL_FORMED, "TypeError", "Function 0x1f is impure", PASS),
+        raised(Stage.VM, "ValueError", "Function 0x1f is impure"),
+        cut_short(Stage.WELL_FORMED, PASS),
+    ],
+)
+def test_what_is_steady_tells_failures_apart(other: Step) -> None:
+    end = TIME if not other.finished else CLEAN
+    judgement = judge(SEED, SEED.expect[0], {"stock": [arm(other, end=end)]})
+    main = seen_at("1f", "", 0.5)
+    del main["contrasts"]
+    assert steady(case_line(SEED, judgement, 0.5)) != steady(main)
+
+
+def test_what_is_steady_of_the_header_is_all_but_the_time() -> None:
+    now = header(INFO, datetime.now(timezone.utc), planned=3)
+    assert steady(now) == {"schema": 1, **INFO.as_dict(), "planned": 3}
