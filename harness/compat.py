@@ -41,7 +41,16 @@ _MERGED: Final[tuple[tuple[str, str], ...]] = (
 # Sentences that TVM has put in other words, or made two of one.
 _REWORDED: Final[tuple[tuple[str, str], ...]] = (
     (r"\bSymbolic Var\b", "Var"),
+    (r"\bstruct info\b", "type"),
+    (r"\b(list of|int or) PrimExpr\b", r"\1 Expr"),
+    (r"\bis_float\(\)", "MatchesCode(DLDataTypeCode::kDLFloat)"),
+    # Element types are printed as in TVMScript now, sometimes right behind a word.
+    (r"T\.((?:bool|u?int|b?float)\d*)\b", r"\1"),
     (r"\bexceeds (?:max|min)imum of\b", "exceeds range of"),
+    (
+        r"CodeGenVM cannot (?:handle this intrinsic|emit this Relax operator)\b(?s:.*)",
+        "CodeGenVM cannot emit this Relax operator",
+    ),
 )
 
 _RULES: Final = tuple(

@@ -15,6 +15,8 @@ _PLUMBING = re.compile(
     r"|^tvm::(?:\w+::)*(?:Expr|Stmt|StmtExpr|Type|Object|DFPattern)"
     r"(?:Functor|Visitor|Mutator)(?:Base)?::"
 )
+# Functions move from one of TVM's namespaces to another; a class is written with a capital.
+_NAMESPACES = re.compile(r"^tvm::(?:[a-z]\w*::)+")
 _SPECIFIERS = re.compile(r"^(?:virtual|static|constexpr|inline)\s+")
 _LAMBDA = re.compile(r"<lambda\b.*|\{lambda\b.*|\[clone\b.*")
 _OPERATOR = re.compile(r"operator\s*(?:\(\)|\[\]|<<|>>|<=>|<=|>=|->|<|>)")
@@ -30,16 +32,15 @@ def top_frames(frames: tuple[str, ...]) -> tuple[str, ...]:
     frames : tuple of str
         Outermost first.
     """
-    names = [function_name(frame) for frame in frames]
-    native = [name for name in names if name.startswith("tvm::") and not _PLUMBING.match(name)]
-    if native:
-        return tuple(native[-KEPT:])
-    return tuple(name for name in names if _python_function(name))[-KEPT:]
+    named = [frame for frame in frames if not _PLUMBING.match(canonical(own_name(frame)))]
+    names = [function_name(frame) for frame in named]
+    native = tuple(name for name in names if name.startswith("tvm::"))
+    return (native or tuple(name for name in names if name.isidentifier()))[-KEPT:]
 
 
 def function_name(frame: str) -> str:
-    """`own_name` with the names of today."""
-    return canonical(own_name(frame))
+    """`own_name` with the names of today, and without the namespaces below ``tvm``."""
+    return _NAMESPACES.sub("tvm::", canonical(own_name(frame)))
 
 
 def own_name(frame: str) -> str:
@@ -48,10 +49,6 @@ def own_name(frame: str) -> str:
     text = _OPERATOR.sub("operator", text)
     text = _LAMBDA.sub("", text)
     return _without_brackets(text).strip().rpartition(" ")[2].rstrip(":")
-
-
-def _python_function(name: str) -> bool:
-    return name.isidentifier()
 
 
 def _without_brackets(text: str) -> str:

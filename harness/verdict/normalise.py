@@ -12,7 +12,7 @@ _READ: Final = 4_000  # at either end of a message: the reason stands at one of 
 
 # Both shapes of TVM's checks: "(condition) is false: why" and "a < b (3 vs. 2) : why".
 _CHECK = re.compile(
-    r"^Check failed: (.*?)(?: is false:| \([^()]* vs\. [^()]*\) ?:)(.*)$", re.DOTALL
+    r"^(?:error: )?Check failed: (.*?)(?: is false:| \([^()]* vs\. [^()]*\) ?:)(.*)$", re.DOTALL
 )
 _EXPLAINED = re.compile(r"\bError message: *(.*)$", re.DOTALL)
 # Source, IR or a table that a message quotes: what is indented, or opens like TVMScript.
@@ -37,7 +37,7 @@ _NAMED = re.compile(
     r" (?:I\.GlobalVar\(…\)|(?!(?:is|must|with|registry)\b)[\w.]+)"
 )
 _EXPRESSION = re.compile(r"\b(PrimExpr) .+? (in function|has|is)\b")
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b")
+_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)\b")
 _NUMBERS = re.compile(r"\[(?:<n>(?:, <n>)*)?\]")  # an index, a shape: their length varies too
 _NAME = re.compile(r"\b[A-Za-z_]\w+\b")
 _DTYPE = re.compile(r"(?:u?int|b?float|complex|handle|bool)\d+(?:x\d+)?")
@@ -54,7 +54,8 @@ def normalise(message: str) -> str:
     """
     text = message.strip()
     if len(text) > 2 * _READ:
-        text = f"{text[:_READ]}\n{text[-_READ:]}"
+        _, _, whole_lines = text[-_READ:].partition("\n")
+        text = f"{text[:_READ]}\n{whole_lines or text[-_READ:]}"
     text = canonical(text)
     explained = _EXPLAINED.search(text)
     if explained:
