@@ -24,7 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.case import Case, discover, kinds, load_case
-from harness.run.pool import Job, Pool
+from harness.run.lane import Job
+from harness.run.pool import Pool
 
 FRESH = 5  # every so many cases run in a fresh interpreter
 
@@ -40,7 +41,7 @@ def jobs_of(case: Case) -> list[Job]:
 
 def run_in_process(cases: Sequence[Case]) -> None:
     """All stages of all arms, without isolation."""
-    from harness.run import stages, wire
+    from harness.run import stages, watch, wire
     from harness.run.load import load_module
     from harness.run.narrate import Narrator
 
@@ -52,7 +53,7 @@ def run_in_process(cases: Sequence[Case]) -> None:
             except Exception:
                 continue  # which the case expects
             for job in jobs_of(case):
-                stages.run_arm(case, job.arm, module, narrator, wire.ALL_STAGES)
+                stages.run_arm(case, job.arm, module, narrator, watch.Watch())
 
 
 @contextmanager
@@ -136,7 +137,7 @@ def measure(cases: Sequence[Case], rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*", type=Path, default=[Path("repros")])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)

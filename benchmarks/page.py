@@ -41,7 +41,7 @@ def multiplied(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="+", type=Path)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--releases", type=int, default=4)

@@ -94,7 +94,7 @@ def measure(name: str, bindings: int, seed: int, jobs: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=CASES)
     parser.add_argument("--bindings", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)

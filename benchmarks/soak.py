@@ -186,7 +186,7 @@ def _cell(value: float) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arms", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from docs.pictures import LARGEST, terminal_picture
+from benchmarks.pictures import LARGEST, terminal_picture
 
 ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+PICTURES = ROOT / ".github" / "pictures"
 
 
 def test_readme_shows_them() -> None:
     shown = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text())
-    assert {path for _, path in shown} >= {"docs/compare.svg", "docs/report.png"}
+    assert {path for _, path in shown} >= {
+        ".github/pictures/compare.svg",
+        ".github/pictures/report.png",
+    }
     for about, path in shown:
         assert len(about) > 20
         assert 0 < (ROOT / path).stat().st_size < LARGEST
-    assert (DOCS / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert (PICTURES / "report.png").read_bytes().startswith(b"\x89PNG")
 
 
 def loads(svg: str) -> list[str]:
@@ -25,7 +28,7 @@ def loads(svg: str) -> list[str]:
 
 
 def test_the_terminal_is_that_of_the_seed() -> None:
-    svg = (DOCS / "compare.svg").read_text(encoding="utf-8")
+    svg = (PICTURES / "compare.svg").read_text(encoding="utf-8")
     assert loads(svg) == []
     for word in ("reproduces", "well_formed", "stock", "fixed", "workspace_main"):
         assert word in svg

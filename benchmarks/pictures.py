@@ -1,6 +1,6 @@
-"""Makes the pictures in README: `compare.svg` and `report.png`, beside this file.
+"""Makes the pictures in README: `compare.svg` and `report.png`, in .github/pictures/.
 
-    python -m docs.pictures [RESULTS.jsonl...]
+    python -m benchmarks.pictures [RESULTS.jsonl...]
 
 The comparison is that of the seed's bug on the TVM at hand; the page is made from the results
 given, or else from those of all cases on each release (`tvm-repro matrix`). Needs Chromium.
@@ -26,7 +26,7 @@ from rich.text import Text
 
 from benchmarks.chromium import Chromium
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / ".github" / "pictures"
 SEED = "relax/allocate-workspace-dangling-globalvar"
 COLUMNS, ROWS = 100, 50
 WIDTH, HEIGHT = 1280, 860
@@ -99,12 +99,12 @@ def main() -> None:
     given = [Path(one) for one in sys.argv[1:]]
     said = at_a_terminal("compare", SEED)
     title = f"tvm-repro compare {SEED}"
-    (HERE / "compare.svg").write_text(terminal_picture(said, title), encoding="utf-8")
+    (FOLDER / "compare.svg").write_text(terminal_picture(said, title), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         picture = page_picture(given or [run_all(Path(folder))])
     if len(picture) > LARGEST:
         sys.exit(f"the picture of the page has {len(picture)} bytes: make its window smaller")
-    (HERE / "report.png").write_bytes(picture)
+    (FOLDER / "report.png").write_bytes(picture)
 
 
 if __name__ == "__main__":
