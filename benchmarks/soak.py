@@ -51,7 +51,6 @@ class Sample:
     busy: float
     server: int
     server_rss: float
-    server_pss: float
     parent_rss: float
     server_descriptors: int
     parent_descriptors: int
@@ -106,9 +105,8 @@ def sample(server: int, arms: int, seconds: float) -> Sample:
         seconds,
         busy(server),
         server,
-        memory(server, "Rss"),
-        memory(server, "Pss"),
-        memory(os.getpid(), "Rss"),
+        memory(server),
+        memory(os.getpid()),
         descriptors(server),
         descriptors(os.getpid()),
         len(children_of(server)),
@@ -116,11 +114,12 @@ def sample(server: int, arms: int, seconds: float) -> Sample:
     )
 
 
-def memory(pid: int, kind: str) -> float:
+def memory(pid: int) -> float:
+    """Resident memory, MiB."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith(f"{kind}:"):
+        if line.startswith("Rss:"):
             return int(line.split()[1]) / 1024
-    raise LookupError(kind)
+    raise LookupError(pid)
 
 
 def descriptors(pid: int) -> int:
@@ -158,7 +157,6 @@ def table(samples: list[Sample]) -> list[Row]:
     rates = [(b.arms - a.arms) / (b.seconds - a.seconds) for a, b in spans]
     rows = [
         _grown("server RSS, MiB", [each.server_rss for each in one], MEMORY),
-        _grown("server PSS, MiB", [each.server_pss for each in one], MEMORY),
         _grown("parent RSS, MiB", [each.parent_rss for each in one], MEMORY),
         _grown("server descriptors", [each.server_descriptors for each in one], 0),
         _grown("parent descriptors", [each.parent_descriptors for each in one], 0),

@@ -17,12 +17,9 @@ class Capture:
     def feed(self, data: bytes) -> None:
         self._total += len(data)
         room = _HEAD - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
-        if data:
-            self._tail += data[-_TAIL:]
-            del self._tail[:-_TAIL]
+        self._head += data[:room]
+        self._tail += data[room:][-_TAIL:]
+        del self._tail[:-_TAIL]
 
     def text(self) -> str:
         """What was kept, with a mark where something is missing; undecodable bytes as U+FFFD."""

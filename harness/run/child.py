@@ -67,4 +67,3 @@ def _run_arm(module: tvm.IRModule, request: wire.Arm, records: wire.Records) -> 
     process.limit_memory(request.case.limits.memory_mb)
     narrator = Narrator(records, request.watch.halt)
     stages.run_arm(request.case, request.arm, module, narrator, request.watch)
-    process.flush_c_streams()

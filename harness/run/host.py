@@ -38,7 +38,8 @@ class ServerError(Exception):
 def _environment(mark: str, scratch: str) -> dict[str, str]:
     # The mark finds what a server leaves behind. A pool of BLAS threads only costs address space.
     own = {"TVM_REPRO_SERVER": mark, "TVM_REPRO_SCRATCH": scratch, "TMPDIR": scratch}
-    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **own}
+    # What was printed before a crash must have left the buffers, those of C too.
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, **own, "PYTHONUNBUFFERED": "1"}
 
 
 def _scratch_folder(mark: str, base: str | None) -> str:
@@ -83,8 +84,6 @@ class Server:
         except BaseException:
             self.close()
             raise
-        assert self.process.stderr is not None
-        os.set_blocking(self.process.stderr.fileno(), False)
 
     def _start(self) -> tuple[socket.socket, subprocess.Popen[bytes]]:
         ours, theirs = socket.socketpair()
@@ -191,8 +190,6 @@ class Child:
             for _, write in pipes:
                 os.close(write)
         self._records, self._status, self._out, self._err = (read for read, _ in pipes)
-        for fd in self.fds:
-            os.set_blocking(fd, False)
         self.open = set(self.fds)
 
     @property
@@ -214,11 +211,8 @@ class Child:
         return now >= self.next_limit
 
     def read(self, fd: int) -> None:
-        """Take what is there on one descriptor."""
-        try:
-            data = os.read(fd, _CHUNK)
-        except BlockingIOError:
-            return
+        """Take what is there on one descriptor, which has been found readable."""
+        data = os.read(fd, _CHUNK)
         if not data:
             self.open.discard(fd)
             return
@@ -244,14 +238,9 @@ class Child:
                     self.ended = status
 
     def drain(self) -> None:
-        """After the end: take what still stands in the pipes. What a stray adds is not waited for.
-
-        A pipe holds at most 1 MiB, so the number of reads is bounded too.
-        """
+        """After the end: take what still stands in the pipes, without waiting for more."""
         for fd in (self._records, self._out, self._err):
-            for _ in range(1 << 20 // _CHUNK):
-                if fd not in self.open or not select.select([fd], [], [], 0)[0]:
-                    break
+            while fd in self.open and select.select([fd], [], [], 0)[0]:
                 self.read(fd)
 
     def kill(self) -> None:

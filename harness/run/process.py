@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import resource
 import signal
@@ -17,7 +16,7 @@ _QUIET_SWEEPS = 3
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True)
-_kept: list[mmap.mmap] = []  # what the kernel goes on using
+_libc.malloc.restype = ctypes.c_void_p
 
 
 def pin_stack() -> None:
@@ -48,11 +47,8 @@ class _Stack(ctypes.Structure):
 
 def enlarge_signal_stack() -> None:
     """Give the handlers of fatal signals room; a child inherits it, in pages of its own."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    memory = mmap.mmap(-1, _SIGNAL_STACK_BYTES, flags=flags)
-    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    base = _libc.malloc(ctypes.c_size_t(_SIGNAL_STACK_BYTES))  # for good: the kernel uses it
     _libc.sigaltstack(ctypes.byref(_Stack(base, 0, _SIGNAL_STACK_BYTES)), None)
-    _kept.append(memory)
 
 
 def reset_signals() -> None:
@@ -126,14 +122,6 @@ def kill_group(pid: int) -> None:
         kill_one(pid)
 
 
-def kill_rest_of_group(pid: int) -> None:
-    """SIGKILL to what a leader that has been reaped left in its group; its own id may be reused."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-
-
 def end_marked(mark: str) -> None:
     """SIGKILL to every process that was started with `mark` in its environment.
 
@@ -178,8 +166,3 @@ def waited(pid: int) -> float:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0  # gone, or a kernel that does not count
-
-
-def flush_c_streams() -> None:
-    """Push out what kernels printed through C's stdio; `os._exit` would drop it."""
-    _libc.fflush(None)

@@ -90,8 +90,7 @@ class _Server:
 
     def begin(self, server: int, request: wire.Fork, fds: list[int]) -> Task | None:
         """First thing in the process that does the work: become independent, then do it."""
-        if not os.getpgid(0) == os.getpid():
-            os.setpgid(0, 0)
+        os.setpgid(0, 0)
         process.die_with_parent(server)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -108,7 +107,7 @@ class _Server:
         )
 
     def reap(self) -> None:
-        """Take in who ended, and end what slipped out of their groups and was adopted by this one.
+        """Take in who ended, and end what they left and this process has adopted.
 
         A stray that ends may leave strays of its own.
         """
@@ -128,9 +127,8 @@ class _Server:
                 process.kill_group(pid)
 
     def report(self, pid: int, status: int) -> None:
-        """Say how a child ended, and end what it left in its group."""
+        """Say how a child ended."""
         _, fd = self.running.pop(pid)
-        process.kill_rest_of_group(pid)
         code = os.waitstatus_to_exitcode(status)
         _tell(fd, {"code": code} if code >= 0 else {"signal": signal_name(-code)})
         os.close(fd)
@@ -157,8 +155,6 @@ def perform(task: Task | None) -> None:
         while task is not None:
             task = task()
         code = 0
-    except BrokenPipeError:
-        pass  # the parent is gone: nobody is left to tell
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:

@@ -40,7 +40,10 @@ FAULTS = {
         "stdout and stderr are closed or flooded, the child's and the run's own",
         "128 KiB are kept, both ends; nothing blocks",
     ),
-    "server": ("the fork server is killed", "cases run again on a new one, one at a time"),
+    "server": (
+        "the fork server is killed, stopped, or slow to start",
+        "it is ended; cases run again on a new one, one at a time",
+    ),
     "state": (
         "it changes TVM's globals, the environment, folder, limits, signals, or the harness",
         "the next case does not see it",

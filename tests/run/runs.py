@@ -54,7 +54,7 @@ def write_case(folder: Path, name: str = "case", **keys: Any) -> Path:
 
 def built(folder: Path, body: str, **keys: Any) -> Case:
     """A case whose module is made by a function with this body."""
-    path = write_case(folder, module={"python": "own.py:make"}, **keys)
+    path = write_case(folder, **{"module": {"python": "own.py:make"}, **keys})
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     (path.parent / "own.py").write_text(f"import tvm\n\ndef make():\n{lines}")
     return campaign.read_case(path)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from runs import (
     ROOT,
+    built,
     faults,
     left_by,
     make_case,
@@ -222,6 +223,20 @@ def test_real_kernels(call: str, tmp_path: Path, pool: Pool) -> None:
     assert stages[Stage.RUN].at == "main"
 
 
+def test_what_is_printed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Python and by C, before a crash too, and however the run was started."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    puts = KERNEL.replace("CALL", '"puts", "from C"')
+    dies = f"{puts}\n                x[vi] = T.call_extern('int32', 'raise', 11)\n"
+    run = [{"call": "main", "args": [{"tensor": [0], "dtype": "int32"}]}]
+    prints = built(tmp_path, "print('from Python')\nimport os\nos.abort()", name="prints")
+    with Pool() as pool:
+        for module, fault in ((puts, []), (dies, ["run: crash SIGSEGV"])):
+            seen = run_once(make_case(tmp_path, module=module, run=run), pool)
+            assert (faults(seen), seen.trace.stdout) == (fault, "from C\n")
+        assert run_once(prints, pool).trace.stdout == "from Python\n"
+
+
 @pytest.mark.fault("pipes")
 def test_a_kernel_cannot_fake_a_record(tmp_path: Path, pool: Pool) -> None:
     module = KERNEL.replace(
@@ -306,7 +321,8 @@ def test_a_pass_can_die(tmp_path: Path, pool: Pool) -> None:
 
 def test_spawn_sees_what_fork_sees(tmp_path: Path, pool: Pool, cold_pool: Pool) -> None:
     names = ["late_segfault", "exit_quietly", "late_hang_in_c", "system_exit", "late_kill_parent"]
-    cases = [make_case(tmp_path, name, **keys_of(name)) for name in names]
+    limits = {"seconds": 8}  # a child that imports TVM on a busy machine needs some to get there
+    cases = [make_case(tmp_path, name, **{**keys_of(name), "limits": limits}) for name in names]
     seen = [
         {
             report.case.id: faults(report.judgement.arms["stock"].telling)

@@ -127,6 +127,19 @@ def test_a_thread_of_the_loader_writes_everywhere(tmp_path: Path, pool: Pool) ->
     assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
 
 
+@pytest.mark.fault("pipes")
+def test_a_child_that_cannot_tell_its_results_says_why(tmp_path: Path, pool: Pool) -> None:
+    run = run_once(built(tmp_path, "import os\nos.closerange(3, 512)"), pool)
+    assert faults(run) == ["load: exit 70"]
+    assert "Bad file descriptor" in run.trace.stderr
+
+
+def test_a_child_ends_without_what_python_does_at_exit(tmp_path: Path, pool: Pool) -> None:
+    """Which is no stage, and would run what the server has registered in every child."""
+    body = "import atexit, ctypes\natexit.register(ctypes.string_at, 0)\nreturn tvm.IRModule()"
+    assert faults(run_once(built(tmp_path, body), pool)) == []
+
+
 @pytest.mark.fault("streams")
 @pytest.mark.parametrize("then", ["return tvm.IRModule()", "import ctypes; ctypes.string_at(0)"])
 def test_a_child_closes_its_standard_streams(then: str, tmp_path: Path, pool: Pool) -> None:
