@@ -266,9 +266,8 @@ def _open_closed_streams() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     _open_closed_streams()
-    options = parser().parse_args(argv)
     try:
-        code = _perform(options)
+        code = _perform(parser().parse_args(argv))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130

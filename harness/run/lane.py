@@ -79,7 +79,6 @@ class Lane:
             self._loader = Child(control, load, case.limits.seconds, host.STARTUP_SECONDS)
             self._load_counted = False
         elif self._loader.transcript.loaded:
-            self._loader.deadline = float("inf")  # from now on the arms have limits
             last = len(self.jobs) == 1
             arm = wire.Arm(key, token, case, job.arm, job.watch, last)
             self._arm = Child(self._loader.control, arm, case.limits.seconds)
@@ -106,6 +105,9 @@ class Lane:
 
     def enforce_time(self, now: float) -> bool:
         """Kill what is over its time; False when only killing the server can help."""
+        loader = self._loader
+        if loader is not None and loader.transcript.loaded and loader.killed_at is None:
+            loader.deadline = float("inf")  # from now on the arms have limits
         for child in self.children():
             if child.ended is not None or not child.late(now):
                 continue

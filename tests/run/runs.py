@@ -16,6 +16,7 @@ import yaml
 
 from harness import campaign
 from harness.case import Case
+from harness.run import process
 from harness.run.pool import Pool
 from harness.verdict.arm import Run
 from harness.verdict.words import describe
@@ -98,12 +99,12 @@ def start_cli(*args: str, prefix: Sequence[str] = (), **keywords: Any) -> subpro
 
 def run_cli(*args: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
     """What the command line says and returns; keywords are those of `start_cli`."""
-    process = start_cli(*args, **keywords)
+    run = start_cli(*args, **keywords)
     try:
-        out, err = (text.decode() for text in process.communicate(timeout=120))
+        out, err = (text.decode() for text in run.communicate(timeout=120))
     finally:
-        process.kill()
-    return subprocess.CompletedProcess(args, process.returncode, out, err)
+        run.kill()
+    return subprocess.CompletedProcess(args, run.returncode, out, err)
 
 
 def marked(pid: int) -> set[int]:
@@ -119,10 +120,15 @@ def marked(pid: int) -> set[int]:
     return found
 
 
-def left_by(pid: int, but: set[int] = frozenset(), patience: float = 10.0) -> set[int]:  # type: ignore[assignment]
-    """What servers of process `pid` leave running, once it has had a moment to go."""
+def left_by(pid: int, patience: float = 10.0) -> set[int]:
+    """What servers of process `pid` leave running, once it has had a moment to go.
+
+    Servers of this very process are meant to be running, and are its children; no other is.
+    """
     deadline = time.monotonic() + patience
-    while (left := marked(pid) - but) and time.monotonic() < deadline:
+    while left := marked(pid) - (process.children() if pid == os.getpid() else set()):
+        if time.monotonic() > deadline:
+            break
         time.sleep(0.05)
     return left
 

@@ -19,7 +19,6 @@ from runs import (
     make_case,
     report_on,
     run_once,
-    servers,
     start_cli,
     write_case,
 )
@@ -98,7 +97,7 @@ def keys_of(name: str) -> dict[str, Any]:
 def test_alone(name: str, tmp_path: Path, pool: Pool) -> None:
     report = report_on(make_case(tmp_path, name, **keys_of(name)), pool)
     assert report.verdict.passes, report.judgement.reason
-    assert left_by(os.getpid(), but=servers(pool)) <= servers(pool)
+    assert left_by(os.getpid()) == set()
 
 
 @pytest.mark.fault("disk")
@@ -331,9 +330,7 @@ def test_spawn_sees_what_fork_sees(tmp_path: Path, pool: Pool, cold_pool: Pool) 
         for isolation, which in (("fork", pool), ("spawn", cold_pool))
     ]
     assert seen[0] == seen[1]
-    assert left_by(os.getpid(), but=servers(pool) | servers(cold_pool)) <= servers(pool) | servers(
-        cold_pool
-    )
+    assert left_by(os.getpid()) == set()
 
 
 @pytest.mark.fault("two")
