@@ -445,6 +445,10 @@ def test_a_module_that_cannot_be_imported_hurts_who_requires_it(text: str, tmp_p
     """And nobody else, though the fork server has tried first."""
     cases_of(tmp_path)
     requiring(tmp_path, "bad", "deadly_import", text, expect={"load": IMPORTS[text]})
-    done = cli(tmp_path, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    done = cli(tmp_path, "--jsonl", "out.jsonl", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert (done.returncode, done.stdout.count("guards")) == (0, 4), done.stdout + done.stderr
     assert "reproduces      bad" in done.stdout
+    if "ctypes" in text:
+        lines = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+        (bad,) = (line for line in lines if line.get("case") == "bad")
+        assert "deadly_import.py" in bad["arms"]["stock"]["stderr"], "where it died"
