@@ -4,7 +4,8 @@
 
 Takes hand-written cases, plants each in a module of N bindings: chains of operators in front of
 the fault, which is fed by them, and functions and kernels that have nothing to do with it. Then
-reduces that, and prints what was planted, what came out, and what was written by hand.
+reduces that, and prints what was planted, what came out, and what was written by hand; calls, calls
+a second, seconds, and seconds of processor time, the start of TVM included.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
-import sys
+import resource
 import tempfile
 import time
 from pathlib import Path
@@ -22,7 +23,7 @@ from harness.case import load_case
 from harness.case.edit import edited
 from harness.case.reading import read_tree
 from harness.run.pool import Pool
-from harness.triage.reduce.begin import CannotReduce, begin
+from harness.triage.reduce.begin import CannotReduce, Start, begin
 from harness.triage.reduce.command import search_all
 from harness.triage.reduce.finish import finish
 from harness.triage.reduce.program import KEYS, Program, size
@@ -46,51 +47,65 @@ CASES = (
 )
 
 
-def measure(name: str, bindings: int, seed: int, jobs: int) -> str:
-    """Plant one case, reduce it, and tell in a line what came of it."""
-    path = REPROS / f"{name}.yaml"
-    case = load_case(path)
+def plant(path: Path, folder: Path, bindings: int, seed: int, pool: Pool) -> tuple[Path, Start]:
+    """A case file with the fault of another in a large module, and what reducing begins with.
+
+    Raises
+    ------
+    CannotReduce
+        When the large module does not fail as the case does.
+    """
     original = path.read_text(encoding="utf-8")
     written = read_tree(original).data
-    hand = Program(
-        ast.unparse(parsed(written["module"]).tree) + "\n",
-        {key: written[key] for key in KEYS if key in written},
-    )
-    with tempfile.TemporaryDirectory() as folder, Pool(jobs) as pool:
-        for large in planted(hand, bindings, seed):
-            text = edited(original, {("module",): large.module})
-            file = Path(folder) / "repros" / path.name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+    wanted = begin(load_case(path), written, pool).oracle.goal.signature
+    file = folder / "repros" / path.name
+    file.parent.mkdir()
+    for large in planted(by_hand(path), bindings, seed):
+        file.write_text(edited(original, {("module",): large.module}), encoding="utf-8")
+        start = begin(load_case(file), {**written, "module": large.module}, pool)
+        if start.oracle.goal.signature == wanted:
+            return file, start
+    raise CannotReduce(f"planted, it is {start.oracle.goal.signature}")
+
+
+def by_hand(path: Path) -> Program:
+    """What a case file says, laid out as reducing lays out its results."""
+    written = read_tree(path.read_text(encoding="utf-8")).data
+    text = ast.unparse(parsed(written["module"]).tree) + "\n"
+    return Program(text, {key: written[key] for key in KEYS if key in written})
+
+
+def measure(name: str, options: argparse.Namespace) -> str:
+    """Plant one case, reduce it, and tell in a line what came of it."""
+    path = REPROS / f"{name}.yaml"
+    before = processor_time()
+    with tempfile.TemporaryDirectory() as folder:
+        with Pool(options.jobs) as pool:
             try:
-                start = begin(load_case(file), {**written, "module": large.module}, pool)
+                file, start = plant(path, Path(folder), options.bindings, options.seed, pool)
             except CannotReduce as why:
-                print(f"  {name}: {why}", file=sys.stderr)
-                continue
-            wanted = begin(case, written, pool).oracle.goal.signature
-            if start.oracle.goal.signature == wanted:
-                break
-            print(f"  {name}: planted, it is {start.oracle.goal.signature}", file=sys.stderr)
-        else:
-            return f"{name:48} cannot be planted"
-        search = Search(start.oracle, start.program)
-        began = time.monotonic()
-        search_all(search, load_case(file), written)
-        seconds = time.monotonic() - began
-        small = SmallCase(text, file.with_name("small.yaml"))
-        wrong = finish(
-            load_case(file),
-            {**written, "module": large.module},
-            small,
-            search.best,
-            start.oracle.goal,
-        )
-    sizes = [size(one) for one in (large, search.best, hand)]
+                return f"{name:48} cannot be planted: {why}"
+            case, written = load_case(file), read_tree(file.read_text(encoding="utf-8")).data
+            search = Search(start.oracle, start.program)
+            began = time.monotonic()
+            search_all(search, case, written)
+            seconds = time.monotonic() - began
+        spent = processor_time() - before
+        small = SmallCase(file.read_text(encoding="utf-8"), file.with_name("small.yaml"))
+        wrong = finish(case, written, small, search.best, search.oracle.goal)
+    if options.verbose:
+        print(search.best.module, search.best.data)
+    sizes = [size(one) for one in (start.program, search.best, by_hand(path))]
     cells = "  ".join(f"{s.functions:3} {s.bindings:4} {s.characters:6}" for s in sizes)
     calls = search.oracle.calls
-    return (
-        f"{name:48} {cells}  {calls:5} {calls / search.oracle.seconds:5.1f} {seconds:6.0f}  {wrong}"
-    )
+    pace = f"{calls / search.oracle.seconds:5.1f} {seconds:6.0f} {spent:6.0f}"
+    return f"{name:48} {cells}  {calls:5} {pace}  {wrong}"
+
+
+def processor_time() -> float:
+    """Seconds of processor time of this process, and of its children that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in both)
 
 
 def main() -> None:
@@ -99,11 +114,14 @@ def main() -> None:
     parser.add_argument("--bindings", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what came out")
     options = parser.parse_args()
     print("functions, bindings and characters of what was planted, what came out, and the case")
-    print(f"{'case':48} {'planted':>15}  {'reduced':>15}  {'by hand':>15}  calls   /s      s")
+    print(
+        f"{'case':48} {'planted':>15}  {'reduced':>15}  {'by hand':>15}  calls   /s      s    cpu"
+    )
     for name in options.cases:
-        print(measure(name, options.bindings, options.seed, options.jobs), flush=True)
+        print(measure(name, options), flush=True)
 
 
 if __name__ == "__main__":

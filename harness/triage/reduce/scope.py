@@ -18,13 +18,13 @@ def undefined(tree: ast.Module) -> list[str]:
     known = set(_ALWAYS)
     functions: list[ast.FunctionDef] = []
     for node in tree.body:
-        known |= _given(node) if not isinstance(node, ast.FunctionDef) else {node.name}
-        body = node.body if isinstance(node, ast.ClassDef) else [node]
-        functions += [one for one in body if isinstance(one, ast.FunctionDef)]
-        if isinstance(node, ast.ClassDef):
-            known |= {node.name}
-            for one in body:
-                known |= set() if isinstance(one, ast.FunctionDef) else _given(one)
+        known |= {node.name} if isinstance(node, ast.ClassDef) else set()
+        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(one, ast.FunctionDef):
+                functions.append(one)
+                known |= {one.name} if one is node else set()
+            else:
+                known |= _given(one)
     return [name for one in functions for name in _unknown(one, known)]
 
 

@@ -102,9 +102,9 @@ def stand_ins(
     others = (one for one in _of_type(types, function, wanted, name) if one not in seen)
     for other in islice(others, _OTHERS):
         yield ast.Name(other, ast.Load())
-    zero = _zero(ast.parse(wanted, mode="eval").body)
-    if zero is not None and ast.unparse(zero) != ast.unparse(value):
-        yield zero
+    zeros = zero(wanted)
+    if zeros is not None and ast.unparse(zeros) != ast.unparse(value):
+        yield zeros
 
 
 def _is_value(node: ast.Name | ast.Subscript) -> bool:
@@ -121,8 +121,12 @@ def _of_type(types: Types, function: Function, wanted: str, name: str) -> Iterat
             yield one
 
 
-def _zero(annotation: ast.expr) -> ast.expr | None:
+def zero(wanted: str) -> ast.expr | None:
     """A value of a type, made of nothing; None where there is no plain one."""
+    return _zero(ast.parse(wanted, mode="eval").body) if wanted else None
+
+
+def _zero(annotation: ast.expr) -> ast.expr | None:
     match annotation:
         case ast.Call(args=[ast.Tuple() as shape, ast.Constant(value=str() as dtype), *_]):
             dims = ", ".join(ast.unparse(one) for one in shape.elts)

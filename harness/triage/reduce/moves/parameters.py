@@ -11,7 +11,7 @@ from harness.triage.reduce.moves.base import Slot
 from harness.triage.reduce.moves.keys import calls_of
 from harness.triage.reduce.program import Path, Program
 from harness.triage.reduce.script import Function, Script, called, in_order, parsed, uses
-from harness.triage.reduce.values import Types, stand_ins
+from harness.triage.reduce.values import Types, zero
 
 # A parameter, and which field of which field of it.
 Field: TypeAlias = "tuple[str, tuple[int, ...]]"
@@ -58,14 +58,15 @@ def _without(
     if not _used(function, param):
         yield Edit(arguments, data=data)
         return
-    for way in stand_ins(script, types, function, "", ast.Name(param.arg, ast.Load())):
-        if not (isinstance(way, ast.Name) and way.id == param.arg):
-            yield Edit(arguments, {(function.node, param.arg): way}, data)
     wanted = types.get((function.name, param.arg), "")
-    for other in function.parameters:
-        if other is not param and wanted and types.get((function.name, other.arg)) == wanted:
-            name = ast.Name(other.arg, ast.Load())
-            yield Edit(arguments, {(function.node, param.arg): name}, data)
+    others = [one.arg for one in function.parameters if one is not param]
+    fitting = [one for one in others if types.get((function.name, one)) == wanted != ""]
+    ways: list[ast.expr | None] = [ast.Name(one, ast.Load()) for one in fitting[:3]]
+    if function.kind == "relax":
+        ways.append(zero(wanted))
+    for way in ways:
+        if way is not None:
+            yield Edit(arguments, {(function.node, param.arg): way}, data)
 
 
 def _arguments(script: Script, mention: ast.Attribute) -> list[ast.expr]:
