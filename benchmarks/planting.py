@@ -114,7 +114,11 @@ def _first(host: Function) -> ast.stmt:
 
 
 def _plain(parameter: ast.arg) -> bool:
-    return parameter.annotation is not None and "float32" in ast.unparse(parameter.annotation)
+    """Whether operators that keep the type take it: constants all along would be folded."""
+    match parameter.annotation:
+        case ast.Call(args=[ast.Tuple(), ast.Constant(value="float32" | "int32" | "int64")]) as one:
+            return called(one) == "R.Tensor"
+    return False
 
 
 def _joined(script: Script, texts: list[str]) -> str:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,14 @@ from harness.cli import main
 from harness.run.pool import Pool
 from harness.triage.reduce.begin import CannotReduce, begin
 from harness.triage.reduce.command import search_all
+from harness.triage.reduce.oracle import Candidate
 from harness.triage.reduce.program import KEYS, Program, size
 from harness.triage.reduce.search import Search
 
 ROOT = Path(__file__).parents[2]
 SEED = ROOT / "repros/relax/allocate-workspace-dangling-globalvar.yaml"
 
-# Both passes are wrong in ways of their own; what TVM does in between is real.
+# These passes are wrong in ways of their own; what TVM does in between is real.
 WRONG = """
 import time
 from tvm import relax
@@ -41,8 +43,19 @@ class Swapping(relax.PyExprMutator):
             return relax.Call(call.op, list(call.args)[::-1])
         return call
 
+@relax.expr_functor.mutator
+class Forgetting(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = self.visit_expr_post_order(call)
+        return call.args[0] if getattr(call.op, "name", "") == "relax.tanh" else call
+
 def swap_operands(module):
-    mutator = Swapping(module)
+    return changed(module, Swapping(module))
+
+def forget_tanh(module):
+    return changed(module, Forgetting(module))
+
+def changed(module, mutator):
     for variable, function in module.functions.items():
         if isinstance(function, relax.Function):
             mutator.builder_.update_func(variable, mutator.visit_expr(function))
@@ -168,6 +181,17 @@ def test_wrong_numbers_of_a_pass(tmp_path: Path, pool: Pool) -> None:
     assert best.data["run"][0]["same_as"] == "input"
 
 
+def test_a_text_that_a_pass_loses_is_there_before_it(tmp_path: Path, pool: Pool) -> None:
+    """Without that, the smallest module that lacks the text is an empty one."""
+    module = module_of("a = R.exp(x)", "b = R.tanh(a)", "c = R.add(b, y)")
+    passes = [{"python": "wrong.py:forget_tanh"}]
+    file = write_case(tmp_path, module=module, passes=passes, after=[{"contains": "R.tanh"}])
+    best = searched(file, pool).best
+    assert best.module.count("R.tanh") == 1
+    assert "exp" not in best.module and "add" not in best.module
+    assert best.data["passes"] == passes
+
+
 def test_wrong_numbers_without_a_reference_are_refused(tmp_path: Path, pool: Pool) -> None:
     call = {"call": "main", "args": [{"full": 1, "shape": [3, 4]}], "equals": "x"}
     module = module_of("a = R.negative(x)", parameters="x")
@@ -191,10 +215,18 @@ def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "is there already" in capsys.readouterr().err
 
 
-def test_the_result_does_not_depend_on_how_many_run_at_a_time(pool: Pool) -> None:
-    with Pool(1) as one:
-        results = [searched(SEED, each).history for each in (one, pool)]
-    assert results[0] == results[1]
+def test_the_first_in_order_is_taken_and_not_the_fastest() -> None:
+    """So what comes out does not depend on how many run at a time."""
+    written = read_tree(SEED.read_text(encoding="utf-8")).data
+    with Pool(3) as pool:
+        start = begin(load_case(SEED), written, pool)
+        large = planted(start.program, 150, seed=3)[0]
+        right = Program(large.module.replace("WorkspaceSize", "Other"), large.data)
+        small = Program(start.program.module.replace("outer", "other"), start.program.data)
+        medium = planted(start.program, 60, seed=3)[0]
+        asked = [(right, small, medium), (large, medium)]
+        found = [start.oracle.first(starmap(Candidate, enumerate(one))) for one in asked]
+    assert [one and one.place for one in found] == [1, 0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
