@@ -28,6 +28,7 @@ STARTUP_SECONDS = 120.0
 GRACE_SECONDS = 3.0
 _PATIENCE = 10
 _CHUNK = 1 << 16
+_PIPE = 1 << 20  # bytes that a pipe holds at most
 _ENTRY = Path(__file__).parent / "entry.py"
 
 
@@ -238,9 +239,14 @@ class Child:
                     self.ended = status
 
     def drain(self) -> None:
-        """After the end: take what still stands in the pipes, without waiting for more."""
+        """After the end: take what still stands in the pipes. What a stray adds is not waited for.
+
+        A pipe holds at most 1 MiB, so the number of reads is bounded too.
+        """
         for fd in (self._records, self._out, self._err):
-            while fd in self.open and select.select([fd], [], [], 0)[0]:
+            for _ in range(_PIPE // _CHUNK):
+                if fd not in self.open or not select.select([fd], [], [], 0)[0]:
+                    break
                 self.read(fd)
 
     def kill(self) -> None:

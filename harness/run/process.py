@@ -122,6 +122,17 @@ def kill_group(pid: int) -> None:
         kill_one(pid)
 
 
+def kill_rest_of_group(pid: int) -> None:
+    """SIGKILL to what a leader that has been reaped left in its group, all at once.
+
+    Its own id may be reused, so unlike `kill_group` this never turns to a single process.
+    """
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
 def end_marked(mark: str) -> None:
     """SIGKILL to every process that was started with `mark` in its environment.
 

@@ -127,8 +127,9 @@ class _Server:
                 process.kill_group(pid)
 
     def report(self, pid: int, status: int) -> None:
-        """Say how a child ended."""
+        """Say how a child ended, and end what it left in its group."""
         _, fd = self.running.pop(pid)
+        process.kill_rest_of_group(pid)
         code = os.waitstatus_to_exitcode(status)
         _tell(fd, {"code": code} if code >= 0 else {"signal": signal_name(-code)})
         os.close(fd)
