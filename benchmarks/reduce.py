@@ -41,7 +41,7 @@ CASES = (
     "relax/kill-after-last-use-dataflow-block",
     "relax/lambda-lift-local-calls-local",
     "relax/merge-composite-functions-if",
-    "relax/permute-dims-empty",
+    "relax/maximum-loses-nan",
     "relax/reshape-to-shape-variable",
     "relax/static-plan-block-memory-if-else",
 )
@@ -62,10 +62,13 @@ def plant(path: Path, folder: Path, bindings: int, seed: int, pool: Pool) -> tup
     file.parent.mkdir()
     for large in planted(by_hand(path), bindings, seed):
         file.write_text(edited(original, {("module",): large.module}), encoding="utf-8")
-        start = begin(load_case(file), {**written, "module": large.module}, pool)
+        try:
+            start = begin(load_case(file), {**written, "module": large.module}, pool)
+        except CannotReduce:
+            continue
         if start.oracle.goal.signature == wanted:
             return file, start
-    raise CannotReduce(f"planted, it is {start.oracle.goal.signature}")
+    raise CannotReduce("in a large module it does not fail like that")
 
 
 def by_hand(path: Path) -> Program:

@@ -13,7 +13,7 @@ from harness.triage.reduce.goal import Goal
 from harness.triage.reduce.moves import Move, moves
 from harness.triage.reduce.program import Program, weight
 from harness.triage.reduce.script import parsed
-from harness.triage.reduce.values import types_of
+from harness.triage.reduce.values import spelt, types_of, zero
 from harness.verdict.signature import Signature
 
 TENSOR = 'R.Tensor((4,), "float32")'
@@ -104,6 +104,21 @@ def test_a_field_goes_and_those_behind_it_move_up() -> None:
     assert "q = p[0]" in first.module and len(first.data["run"][0]["args"][1]["tuple"]) == 1
     inner = made("fields", 2)
     assert "q[0]" in inner.module and "q = p[1]" in inner.module
+
+
+@pytest.mark.parametrize(
+    ("written", "spelt_out"),
+    [
+        ('R.Tensor((4,), dtype="float32")', "R.Tensor((4,), 'float32')"),
+        ('R.Tensor((4,), "float32")', "R.Tensor((4,), 'float32')"),
+        ('R.Tensor(ndim=2, dtype="float32")', "R.Tensor(dtype='float32', ndim=2)"),
+        ('R.Tensor((4,), vdevice="llvm", dtype="int8")', "R.Tensor((4,), 'int8', vdevice='llvm')"),
+        ("R.Tuple(R.Shape([n]), R.Any)", "R.Tuple(R.Shape([n]), R.Any)"),
+    ],
+)
+def test_a_type_has_one_spelling_and_that_is_python(written: str, spelt_out: str) -> None:
+    assert spelt(ast.parse(written, mode="eval").body) == spelt_out
+    zero(spelt_out)
 
 
 def test_a_shape_is_the_same_everywhere() -> None:

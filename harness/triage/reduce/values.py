@@ -22,10 +22,9 @@ def spelt(annotation: ast.expr) -> str:
     """A type in one spelling: ``R.Tensor((4,), dtype="float32")`` and its shorter form agree."""
     if isinstance(annotation, ast.Call):
         parts = [spelt(one) for one in annotation.args]
-        parts += [
-            spelt(one.value) if one.arg == "dtype" else f"{one.arg}={spelt(one.value)}"
-            for one in annotation.keywords
-        ]
+        for one in sorted(annotation.keywords, key=lambda one: one.arg != "dtype"):
+            placed = one.arg == "dtype" and len(parts) == 1
+            parts.append(spelt(one.value) if placed else f"{one.arg}={spelt(one.value)}")
         return f"{ast.unparse(annotation.func)}({', '.join(parts)})"
     return ast.unparse(annotation)
 
