@@ -35,6 +35,7 @@ REPROS = Path(__file__).parents[1] / "repros"
 CASES = (
     "relax/allocate-workspace-dangling-globalvar",
     "relax/combine-parallel-matmul-vector-right",
+    "relax/dynamic-strided-slice-zero-stride",
     "relax/fold-constant-division-by-zero",
     "relax/fuse-ops-nested-tuple-access",
     "relax/inline-private-functions-symbolic-call-tir",
@@ -43,7 +44,7 @@ CASES = (
     "relax/merge-composite-functions-if",
     "relax/maximum-loses-nan",
     "relax/reshape-to-shape-variable",
-    "relax/static-plan-block-memory-if-else",
+    "relax/strided-slice-empty",
 )
 
 
