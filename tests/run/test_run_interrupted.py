@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from runs import left_by, marked, start_cli, write_case
+from runs import left_by, marked, start_cli, wait_for, write_case
 
 BUSY = """
 import ctypes, os, time
@@ -58,7 +58,7 @@ def busy_run(folder: Path) -> subprocess.Popen[bytes]:
     deadline = time.monotonic() + 60
     while len(list(folder.glob("started-*"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert len(marked(run.pid)) >= 6, "the server, two children, and their daemons"
+    wait_for(lambda: len(marked(run.pid)) >= 6)  # the server, two children, and their daemons
     return run
 
 
