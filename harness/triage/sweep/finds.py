@@ -88,6 +88,9 @@ def grouped(outcomes: Iterable[Outcome], known: Known) -> list[Find]:
         first = next(one for one in outcome.stages if one.failed)
         text = str(signatures(outcome.stages)[0])
         key = _key(text, outcome.probe.name)
+        own = "mismatch on", outcome.probe.case.id
+        if key[0] == "mismatch" and own in known:
+            key = own  # the pass may but show what is known of this input
         if key not in found:
             found[key] = Find(_kind(first), text, key in known)
         found[key].outcomes.append(outcome)
@@ -99,12 +102,13 @@ def known_of(cases: Sequence[Case], pool: Pool) -> Known:
     """The failures that the stock arms of cases and their contrasts show now."""
     options = campaign.Options(arms=("stock",))
     return frozenset(
-        _key(str(one), spec)
+        key
         for report in campaign.run_cases(cases, options, pool)
         for variant, judgement in _judged(report)
         for arm in judgement.arms.values()
         for one in arm.signatures()
         for spec in _names(variant)
+        for key in _keys(str(one), spec, report.case.id)
     )
 
 
@@ -124,8 +128,8 @@ def known_in(file: Path, cases: Sequence[Case]) -> Known:
         parts |= {f"{line['case']}#{k}": v for k, v in line.get("contrasts", {}).items()}
         for id, part in parts.items():
             text = part["arms"].get("stock", {}).get("signature")
-            names = _names(variants[id]) if id in variants else [""]
-            found |= {_key(text, name) for name in names} if text else set()
+            for name in _names(variants[id]) if id in variants else [""]:
+                found |= _keys(text, name, line["case"]) if text else set()
     return frozenset(found)
 
 
@@ -138,6 +142,12 @@ def _judged(report: campaign.CaseReport) -> Iterator[tuple[Case, Judgement]]:
 
 def _names(case: Case) -> list[str]:
     return [spec.name for spec in case.passes] or [""]
+
+
+def _keys(signature: str, name: str, id: str) -> set[tuple[str, ...]]:
+    """What is known by a failure of case `id`; of a wrong number, that this input gives one."""
+    key = _key(signature, name)
+    return {key, ("mismatch on", id)} if key[0] == "mismatch" else {key}
 
 
 def _key(signature: str, name: str) -> tuple[str, ...]:
