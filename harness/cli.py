@@ -106,6 +106,10 @@ def parser() -> argparse.ArgumentParser:
     )
     report.add_argument("-k", metavar="EXPR", default="", help="with --ir: of these cases instead")
 
+    history = commands.add_parser("history", help="cases over many runs, without TVM")
+    history.add_argument("folder", metavar="FOLDER", help="of results files, or folders of shards")
+    history.add_argument("--all", action="store_true", help="cases that never changed, too")
+
     check = commands.add_parser(
         "check",
         help="whether the bug of a case is there, for `git bisect run`",

@@ -15,6 +15,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "run": basic.run,
     "compare": basic.compare,
     "diff": basic.diff,
+    "history": basic.history,
     "report": basic.report,
     "lint": basic.lint,
     "list": basic.list_cases,

@@ -121,6 +121,15 @@ def diff(options: Namespace) -> int:
     return int(any(change.needs_person for change in found))
 
 
+def history(options: Namespace) -> int:
+    """``tvm-repro history``: what became of each case, run by run."""
+    from harness.report import history
+
+    nights = history.nights_in(Path(options.folder))
+    console().print(history.history(nights, options.all), soft_wrap=True)
+    return 0
+
+
 def report(options: Namespace) -> int:
     """``tvm-repro report``: results files as one HTML page."""
     from harness.commands import report as pages
