@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 PARTS = 4
 # Modules that cases need: imported once, so that no program pays for it.
 MODULES = ("onnx",)
+# Where the stack overflows is chance; TVM's handler may then wait for a lock of the allocator.
+UNSTEADY = {"runtime/vm-deep-recursion"}
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +53,7 @@ def test_programs_of_the_corpus_show_the_same(
 ) -> None:
     cases = [campaign.read_case(path) for path in discover([ROOT / "repros"])[part::PARTS]]
     cases = [case for case in cases if not campaign.reason_to_skip(case, info)]
+    cases = [case for case in cases if case.id not in UNSTEADY]
     assert len(cases) > 20
     wrong = [line for case in cases for line in shown(case, info, programs, tmp_path)]
     assert not wrong, "\n".join(wrong)

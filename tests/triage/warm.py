@@ -14,8 +14,11 @@ import json
 import linecache
 import os
 import resource
+import signal
 import sys
 import types
+
+LIMIT = 120  # seconds: a handler of a fatal signal may wait for a lock for ever
 
 
 def run(program: str) -> int:
@@ -38,6 +41,7 @@ def fork(program: str, out: str, err: str) -> dict[str, int]:
     if not pid:
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(LIMIT)
         for number, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         code = 1
