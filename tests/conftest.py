@@ -6,6 +6,6 @@ import signal
 
 
 def pytest_configure() -> None:
-    """A shell that starts the tests in the background ignores Ctrl-C, and so would what they run."""
+    """A shell that starts tests in the background ignores Ctrl-C, and so would what they run."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
