@@ -11,6 +11,7 @@ from harness import campaign
 from harness.compat import installed, pair_state
 from harness.report.summary import one_line
 from harness.run.host import Server, ServerError
+from harness.verdict.word import INFRA
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi", "numpy", "pytest", "pytest-xdist", "pydantic", "PyYAML")
 
@@ -25,7 +26,7 @@ def examine(out: Console, each: bool = False) -> int:
         server = Server()
     except ServerError as error:
         out.print(f"TVM cannot be imported: {error}", style="wrong", soft_wrap=True)
-        return 3
+        return INFRA
     try:
         assert server.info is not None
         info = server.info
@@ -40,6 +41,6 @@ def examine(out: Console, each: bool = False) -> int:
             out.print(said.append(f"  {report.case.title}", style="quiet"), soft_wrap=True)
     if misjudged:
         out.print(f"canaries misjudged: {misjudged}", style="wrong", soft_wrap=True)
-        return 3
+        return INFRA
     out.print("canaries    all judged rightly", style="right")
     return 0

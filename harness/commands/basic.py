@@ -17,9 +17,6 @@ from harness.case import (
 )
 from harness.commands.inputs import (
     DEFAULT,
-    INFRA,
-    INTERRUPTED,
-    USAGE,
     arms_of,
     case_path,
     in_order,
@@ -32,7 +29,8 @@ from harness.commands.inputs import (
 from harness.report import ir
 from harness.report.catalogue import catalogue
 from harness.report.changed import changed
-from harness.report.changes import Kind, changes
+from harness.report.changes import changes
+from harness.report.changes import exit_code as code_of_changes
 from harness.report.console import console
 from harness.report.ladder import ladder
 from harness.report.progress import progress
@@ -41,7 +39,7 @@ from harness.report.summary import one_line, summary
 from harness.report.text import line
 from harness.run.pool import Pool
 from harness.triage import look
-from harness.verdict.word import exit_code
+from harness.verdict.word import INFRA, INTERRUPTED, USAGE, exit_code
 
 
 def run(options: Namespace) -> int:
@@ -116,9 +114,7 @@ def diff(options: Namespace) -> int:
         return INFRA
     found = changes(old, new)
     console().print(changed(old, new, found), soft_wrap=True)
-    if any(change.kind is Kind.VOID for change in found):
-        return INFRA
-    return int(any(change.needs_person for change in found))
+    return code_of_changes(found)
 
 
 def history(options: Namespace) -> int:

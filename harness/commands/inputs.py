@@ -23,7 +23,6 @@ from harness.schedule import Shard, ordered, parse_shard, part
 from harness.select import Selection
 
 DEFAULT = Path("repros")
-USAGE, INFRA, INTERRUPTED = 2, 3, 130
 
 
 class UsageError(Exception):

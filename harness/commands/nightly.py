@@ -8,12 +8,11 @@ from pathlib import Path
 
 from harness.commands import basic
 from harness.commands.inputs import (
-    INFRA,
-    INTERRUPTED,
     UsageError,
     shard_of,
 )
 from harness.report.console import console
+from harness.verdict.word import INFRA, INTERRUPTED
 
 
 def nightly(options: Namespace) -> int:

@@ -18,9 +18,6 @@ from harness.case import (
 from harness.case.base import did_you_mean
 from harness.commands.inputs import (
     DEFAULT,
-    INFRA,
-    INTERRUPTED,
-    USAGE,
     UsageError,
     case_path,
     print_problems,
@@ -29,6 +26,7 @@ from harness.commands.inputs import (
 from harness.report.console import console
 from harness.report.progress import progress
 from harness.run.pool import Pool
+from harness.verdict.word import INFRA, INTERRUPTED, USAGE
 
 
 def locate(options: Namespace) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -52,19 +51,14 @@ def _groups(changes: Sequence[Change]) -> Iterator[Text]:
 
 
 def _case(change: Change) -> Text:
-    words = [_verdict(change.old), _verdict(change.new)]
-    became = " -> ".join(dict.fromkeys(word for word in words if word))
+    words = [one.verdict.value for one in (change.old, change.new) if one is not None]
+    became = " -> ".join(dict.fromkeys(words))
     return Text.assemble("  ", (line(change.case), "title"), f"  {became}{_reason(change)}")
 
 
-def _verdict(case: Mapping[str, Any] | None) -> str:
-    return str(case["verdict"]) if case else ""
-
-
 def _reason(change: Change) -> str:
-    reason = (change.new or {}).get("reason", "")
-    shown = change.needs_person and isinstance(reason, str) and reason
-    return f": {line(str(reason))}" if shown else ""
+    reason = change.new.reason if change.new is not None and change.needs_person else ""
+    return f": {line(reason)}" if reason else ""
 
 
 def _counts(changes: Sequence[Change]) -> Text:

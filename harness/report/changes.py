@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from harness.compat import canonical
-from harness.report.results import Results, verdict_of
+from harness.report.records import ArmRecord, Record, StageRecord
+from harness.report.results import Results
 from harness.verdict.normalise import normalise
-from harness.verdict.word import Verdict
+from harness.verdict.word import INFRA, Verdict
 
 
 class Kind(str, Enum):
@@ -62,26 +62,26 @@ class Change:
     case : str
         Its id.
     kind : Kind
-    old, new : mapping or None
+    old, new : Record or None
         Its lines in the two results files; None where it has none.
     """
 
     case: str
     kind: Kind
-    old: Mapping[str, Any] | None
-    new: Mapping[str, Any] | None
+    old: Record | None
+    new: Record | None
 
     @property
     def needs_person(self) -> bool:
         """Whether somebody has to look; a new case only when it is not as it says."""
         if self.kind is Kind.NEW:
-            return self.new is not None and not verdict_of(self.new).passes
+            return self.new is not None and not self.new.verdict.passes
         return self.kind in _URGENT
 
     @property
     def signature(self) -> str:
         """Of the first failure in the new run; "" when nothing failed."""
-        return next(iter(signatures(self.new or {}).values()), "")
+        return next(iter(signatures(self.new).values()), "") if self.new else ""
 
 
 _URGENT = (
@@ -92,22 +92,18 @@ _URGENT = (
 
 def changes(old: Results, new: Results) -> list[Change]:
     """One change for every case of either run, the most urgent first, then by signature and id."""
-    found = [
-        Change(
-            id, _kind(old.cases.get(id), new.cases.get(id)), old.cases.get(id), new.cases.get(id)
-        )
-        for id in {**old.cases, **new.cases}
-    ]
+    pairs = {id: (old.records.get(id), new.records.get(id)) for id in {**old.cases, **new.cases}}
+    found = [Change(id, _kind(*pair), *pair) for id, pair in pairs.items()]
     order = list(Kind)
     return sorted(found, key=lambda one: (order.index(one.kind), one.signature, one.case))
 
 
-def _kind(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Kind:
+def _kind(old: Record | None, new: Record | None) -> Kind:
     if new is None:
         return Kind.MISSING
     if old is None:
         return Kind.NEW
-    was, verdict = verdict_of(old), verdict_of(new)
+    was, verdict = old.verdict, new.verdict
     if verdict is Verdict.INFRA:
         return Kind.VOID
     alike = _failures(old) == _failures(new)
@@ -138,48 +134,36 @@ def _passing(was: Verdict, verdict: Verdict, alike: bool) -> Kind:
     return Kind.MOVED if verdict is was else Kind.TURNED
 
 
-def signatures(case: Mapping[str, Any]) -> dict[str, str]:
+def signatures(case: Record) -> dict[str, str]:
     """The signature of every arm that failed, of the case and its contrasts, by its name."""
-    arms = _arms(case)
-    return {name: arm["signature"] for name, arm in arms if isinstance(arm.get("signature"), str)}
+    return {name: arm.signature for name, arm in _arms(case) if arm.signature is not None}
 
 
-def _failures(case: Mapping[str, Any]) -> dict[str, list[tuple[str, ...]]]:
+def _failures(case: Record) -> dict[str, list[tuple[object, ...]]]:
     """What failed in every arm, stage by stage, without what varies.
 
     Names are those of today, so two releases that only call things differently agree.
     """
     return {
-        name: [(str(arm.get("signature")),), *(_failure(stage) for stage in _failed(arm))]
+        name: [(arm.signature,), *(_failure(stage) for stage in arm.stages if stage.failed)]
         for name, arm in _arms(case)
-        if _failed(arm)
+        if arm.telling is not None
     }
 
 
-def _failed(arm: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [
-        stage
-        for stage in map(_mapping, _list(arm.get("stages")))
-        if stage.get("message") is not None
-    ]
+def _failure(stage: StageRecord) -> tuple[object, ...]:
+    names = (canonical(str(one)) for one in (stage.stage, stage.at, stage.error))
+    return (*names, stage.outcome, stage.signal, stage.code, normalise(str(stage.message)))
 
 
-def _failure(stage: Mapping[str, Any]) -> tuple[str, ...]:
-    names = (canonical(str(stage.get(key))) for key in ("stage", "at", "error"))
-    plain = (str(stage.get(key)) for key in ("outcome", "signal", "code"))
-    return (*names, *plain, normalise(str(stage.get("message"))))
+def _arms(case: Record) -> Iterator[tuple[str, ArmRecord]]:
+    yield from case.arms.items()
+    for title, contrast in case.contrasts.items():
+        yield from ((f"{title} - {name}", arm) for name, arm in contrast.arms.items())
 
 
-def _arms(judged: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, arm in _mapping(judged.get("arms")).items():
-        yield f"{prefix}{name}", _mapping(arm)
-    for title, contrast in _mapping(judged.get("contrasts")).items():
-        yield from _arms(_mapping(contrast), f"{title} - ")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def exit_code(found: Sequence[Change]) -> int:
+    """0 nothing to do, 1 somebody has to look, 3 some case was not judged."""
+    if any(change.kind is Kind.VOID for change in found):
+        return INFRA
+    return int(any(change.needs_person for change in found))

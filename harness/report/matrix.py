@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from harness.case import Case
 from harness.report import changes
-from harness.report.records import Record, record_of
+from harness.report.records import Record
 from harness.report.results import Results
 from harness.report.text import line
 from harness.verdict.word import Verdict
@@ -146,7 +146,7 @@ def _releases(columns: Sequence[Results], old: Sequence[Results]) -> list[Releas
     found: list[Release] = []
     for tvm, column in zip(tvms, columns, strict=True):
         name = line(tvm, 60) if tvms.count(tvm) == 1 else column.pair.removeprefix("TVM ")
-        records = {one.case: one for one in map(record_of, column.cases.values())}
+        records = column.records
         if old:
             same = [one for one in old if one.header.get("tvm") == column.header.get("tvm")]
             shifts = list(_since_baseline((same or old)[-1], column))
@@ -158,7 +158,7 @@ def _releases(columns: Sequence[Results], old: Sequence[Results]) -> list[Releas
 
 def _since_baseline(old: Results, new: Results) -> Iterator[Shift]:
     for change in changes.changes(old, new):
-        was, came = (record_of(one) if one else None for one in (change.old, change.new))
+        was, came = change.old, change.new
         word = change.kind.value
         if change.kind is changes.Kind.TURNED and was and came:
             word = _turned(was, came) or word

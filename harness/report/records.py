@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from harness.report.results import verdict_of
 from harness.verdict.word import Verdict
 
 
@@ -109,4 +108,4 @@ def record_of(case: Mapping[str, Any]) -> Record:
         first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"]))
     reason = f"its line cannot be read: {where}: {first['msg']}"
-    return Record(case=str(case["case"]), verdict=verdict_of(case), reason=reason)
+    return Record(case=str(case["case"]), verdict=Verdict(case["verdict"]), reason=reason)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.report.jsonl import SCHEMA
+from harness.report.records import Record, record_of
 from harness.report.text import line
 from harness.verdict.word import Verdict
 
@@ -20,7 +22,7 @@ class ResultsError(Exception):
     """A results file that cannot be used; the text says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Results:
     """What a run came to.
 
@@ -41,6 +43,11 @@ class Results:
     header: Mapping[str, Any]
     cases: Mapping[str, Mapping[str, Any]]
     cut_off: bool = False
+
+    @cached_property
+    def records(self) -> Mapping[str, Record]:
+        """The lines of cases, checked."""
+        return {id: record_of(one) for id, one in self.cases.items()}
 
     @property
     def pair(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.report.changes import Change
 from harness.report.markdown import safe
-from harness.report.records import ArmRecord, Record, record_of
+from harness.report.records import ArmRecord, Record
 from harness.report.results import Results
 
 LABEL = "tvm-repro"
@@ -57,7 +57,7 @@ def _key(change: Change) -> str:
 
 
 def _body(old: Results, new: Results, change: Change) -> str:
-    was, now = (record_of(one) if one else None for one in (change.old, change.new))
+    was, now = change.old, change.new
     words = [record.verdict.value if record else "without a result" for record in (was, now)]
     parts = [
         f"{_between(old, new)}\n\nWas **{words[0]}**, is **{words[1]}**: {change.kind.meaning}."

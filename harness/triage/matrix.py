@@ -16,8 +16,7 @@ from harness.report.results import Results, ResultsError, read_results, verdict_
 from harness.report.summary import counts
 from harness.report.text import line
 from harness.triage.releases import Environment, environments, side_by_side
-
-INFRA = 3
+from harness.verdict.word import INFRA
 
 
 def matrix(

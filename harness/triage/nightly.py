@@ -14,17 +14,17 @@ from rich.console import Console
 
 from harness.case import Case
 from harness.report.changed import changed
-from harness.report.changes import Kind, changes
+from harness.report.changes import changes, exit_code
 from harness.report.html.page import page
 from harness.report.markdown import safe, step_summary
 from harness.report.matrix import matrix
 from harness.report.results import Results, read_results, results_in
-from harness.triage.issues import gh, issues_of
+from harness.triage.issues import TrackerError, gh, issues_of
+from harness.verdict.word import INFRA
 
 MAIN = "git+https://github.com/apache/tvm@main"
 ARTIFACT = "nightly-results"
 RESULTS = "results.jsonl"
-INFRA = 3
 _LLVM = "--config-settings=cmake.define.USE_LLVM=llvm-config-18"
 _NIGHTS = 30  # how far back to look for one that has results
 
@@ -54,11 +54,13 @@ def last(folder: Path, workflow: str) -> str:
     runs = json.loads(gh("run", "list", *listed, "--json", "databaseId,createdAt"))
     for run in runs:
         number = str(run["databaseId"])
-        with_results = ("run", "download", number, "-n", ARTIFACT, "-D", str(folder))
-        if subprocess.run(["gh", *with_results], capture_output=True, check=False).returncode == 0:
+        try:
+            gh("run", "download", number, "-n", ARTIFACT, "-D", str(folder))
+        except TrackerError:  # it has none
+            shutil.rmtree(folder)
+            folder.mkdir()
+        else:
             return f"results of {run['createdAt']}, run {number}"
-        shutil.rmtree(folder)
-        folder.mkdir()
     return f"no results in the last {len(runs)} runs: this is the first night"
 
 
@@ -123,9 +125,7 @@ def report(
     out.print(changed(old, new, found), soft_wrap=True)
     for number, issue in enumerate(issues_of(old, new, found)):
         (out_folder / "issues" / f"{number:03}.md").write_text(issue.text, encoding="utf-8")
-    if told or any(change.kind is Kind.VOID for change in found):
-        return INFRA
-    return int(any(change.needs_person for change in found))
+    return INFRA if told else exit_code(found)
 
 
 def _short_of(new: Results | None, files: int, shards: int) -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
+# Exit codes of the command line; 0 is that every expectation was met.
+DIFFERS, USAGE, INFRA, INTERRUPTED = 1, 2, 3, 130
+
 
 class Verdict(str, Enum):
     """What a case came to."""
@@ -46,9 +49,9 @@ def exit_code(verdicts: Iterable[Verdict], usage: bool = False) -> int:
     """
     given = set(verdicts)
     if Verdict.INFRA in given:
-        return 3
+        return INFRA
     if usage or Verdict.UNRUNNABLE in given:
-        return 2
+        return USAGE
     return int(any(not verdict.passes for verdict in given))
 
 

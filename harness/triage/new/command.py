@@ -21,8 +21,9 @@ from harness.run.sandbox import sandbox
 from harness.triage.new.draft import Draft, drafted
 from harness.triage.new.observe import as_reported, observe
 from harness.triage.new.report import Report, read_report
+from harness.verdict.word import DIFFERS, INFRA, USAGE
 
-DONE, DIFFERS, USAGE, INFRA = 0, 1, 2, 3
+DONE = 0
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029]")
 
 

@@ -29,10 +29,9 @@ from harness.triage.reduce.oracle import Candidate, Oracle
 from harness.triage.reduce.program import Data, size
 from harness.triage.reduce.search import Search
 from harness.triage.reduce.smallcase import SmallCase, stock_as_seen
+from harness.verdict.word import DIFFERS, INTERRUPTED
 
 __all__ = ["CannotReduce", "reduce", "search_all"]
-
-DIFFERS, INTERRUPTED = 1, 130
 
 
 def reduce(path: Path, options: Namespace, out: Console) -> int:
