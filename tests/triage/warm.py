@@ -7,7 +7,6 @@ ended. The fork is as a fresh interpreter would be, but for what importing TVM c
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
 import importlib
 import json
@@ -66,7 +65,6 @@ def main() -> None:
     for name in sys.argv[1:]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    faulthandler.enable()
     gc.freeze()
     for line in sys.stdin:
         answers.write(json.dumps(fork(**json.loads(line))) + "\n")

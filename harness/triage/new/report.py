@@ -243,8 +243,8 @@ def _title(said: Sequence[Block]) -> str:
     for line in [*named, *lines[:4]]:
         words = _LABELS.sub("", _LABELS.sub("", line.lstrip("# ")).strip(" \"'"))
         words = re.sub(r"[\s(]*(?:,?\s*see\s+)?(?:[\w.-]+/[\w.-]+)?#[0-9]+\)?$", "", words)
+        words = "".join(one for one in words if one.isprintable() or one.isspace())
         words = " ".join(_ADDRESS.sub("", words).split()).strip(" *_`")
-        words = "".join(letter for letter in words if letter.isprintable())
         if words and not _HEADINGS.match(words):
             return words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
     return ""
