@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import fixes
-from harness.case import Case, load_case, satisfies
+from harness.case import Case, CaseFileError, Problem, load_case, satisfies
 from harness.run.host import ServerError
 from harness.run.lane import Job
 from harness.run.pool import Isolation, Pool
@@ -71,6 +71,18 @@ class _Pending:
 def read_case(path: Path) -> Case:
     """Read a case file, whose fix must be one of ours. Raises CaseFileError."""
     return load_case(path, fixes=fixes.names())
+
+
+def read_all(paths: Iterable[Path]) -> tuple[list[Case], list[Problem]]:
+    """The cases that can be read, and what is wrong with the other files."""
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            cases.append(read_case(path))
+        except CaseFileError as error:
+            problems += error.problems
+    return cases, problems
 
 
 def variants(case: Case) -> tuple[Case, ...]:

@@ -15,7 +15,7 @@ from harness.case.args import (
     TupleArg,
 )
 from harness.case.casefile import json_schema
-from harness.case.labels import KINDS, area, kinds, labels
+from harness.case.labels import KINDS, area, issue_url, kinds, labels
 from harness.case.load import case_id, discover, load_case, parse_case
 from harness.case.model import (
     STAGES,
@@ -96,6 +96,7 @@ __all__ = [
     "area",
     "case_id",
     "discover",
+    "issue_url",
     "json_schema",
     "kinds",
     "labels",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -77,3 +78,9 @@ def _kinds(stage: str, pattern: Pattern) -> Iterator[str]:
             yield "wrong_result"
         case ErrorPattern():
             yield "ill_formed" if stage in ("input", "well_formed") else "exception"
+
+
+def issue_url(issue: str) -> str:
+    """The address of ``owner/repo#number``; anything else as it stands."""
+    known = re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", issue)
+    return f"https://github.com/{known[1]}/issues/{known[2]}" if known else issue

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -125,3 +128,22 @@ def _collections(node: yaml.Node) -> list[yaml.CollectionNode]:
         return []
     entries = [one for entry in node.value for one in (entry if type(entry) is tuple else [entry])]
     return [node, *(inner for entry in entries for inner in _collections(entry))]
+
+
+def put(path: Path, text: str) -> None:
+    """Write a case file whole or not at all, whenever it is interrupted; its mode stays.
+
+    Raises
+    ------
+    OSError
+    """
+    mode = path.stat().st_mode if path.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

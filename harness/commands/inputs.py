@@ -11,7 +11,6 @@ from pathlib import Path
 from harness import campaign
 from harness.case import (
     Case,
-    CaseFileError,
     Problem,
     discover,
 )
@@ -44,15 +43,7 @@ def read_cases(options: Namespace) -> tuple[tuple[Case, ...], tuple[Problem, ...
     chosen = Selection(options.k)
     if not options.paths and not DEFAULT.is_dir():
         raise UsageError(f"no folder {DEFAULT}/ here: name case files or folders to look in")
-    cases: list[Case] = []
-    problems: list[Problem] = []
-    for path in discover(map(_by_id, options.paths or [DEFAULT])):
-        try:
-            case = campaign.read_case(path)
-        except CaseFileError as error:
-            problems += error.problems
-        else:
-            cases.append(case)
+    cases, problems = campaign.read_all(discover(map(_by_id, options.paths or [DEFAULT])))
     selected = tuple(case for case in cases if chosen(case))
     if not selected and not problems:
         where = ", ".join(options.paths) or f"{DEFAULT}/"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness import campaign
-from harness.case import Case, CaseFileError, discover
+from harness.case import Case, discover
 from harness.report.console import console
 from harness.report.html.page import page
 from harness.report.html.sides import Sides
@@ -56,14 +56,8 @@ def _read(paths: Sequence[str]) -> list[Results]:
 
 def cases_in(folder: Path) -> dict[str, Case]:
     """Those that can be read, by id: the page does without the others."""
-    cases: dict[str, Case] = {}
-    for path in discover([folder]) if folder.is_dir() else ():
-        try:
-            case = campaign.read_case(path)
-        except CaseFileError:
-            continue
-        cases[case.id] = case
-    return cases
+    cases, _ = campaign.read_all(discover([folder]) if folder.is_dir() else ())
+    return {case.id: case for case in cases}
 
 
 def _ir(found: Matrix, chosen: Selection | None) -> dict[str, Sequence[Sides]]:

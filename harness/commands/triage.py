@@ -16,6 +16,7 @@ from harness.case import (
     satisfies,
 )
 from harness.case.base import did_you_mean
+from harness.case.writing import put
 from harness.commands.inputs import (
     DEFAULT,
     UsageError,
@@ -78,7 +79,7 @@ def bless(options: Namespace) -> int:
             blessing.show(one, out)
             if one.text and options.write:
                 try:
-                    blessing.write(one)
+                    put(one.case.path, one.text)
                 except OSError as error:
                     raise UsageError(f"{one.case.path}: {error.strerror}") from None
             done.append(one)
@@ -206,10 +207,7 @@ def _known(file: str | None, pool: Pool) -> frozenset[tuple[str, ...]]:
     corpus = [campaign.read_case(path) for path in discover([DEFAULT])] if DEFAULT.is_dir() else []
     if file is None:
         return sweeping.known_of(corpus, pool)
-    try:
-        return sweeping.known_in(Path(file), corpus)
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise UsageError(f"--known {file}: no results file: {error}") from None
+    return sweeping.known_in(Path(file), corpus)
 
 
 def reduce(options: Namespace) -> int:

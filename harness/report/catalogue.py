@@ -18,6 +18,7 @@ from harness.case import (
     OneOf,
     Pattern,
     area,
+    issue_url,
     kinds,
     labels,
     satisfies,
@@ -89,10 +90,8 @@ def _columns(cases: Sequence[Case]) -> list[tuple[str, str]]:
 
 
 def _issue(text: str) -> str:
-    repository, hash, number = text.partition("#")
-    if text.startswith("http") or not hash:
-        return text
-    return f"[{text}](https://github.com/{repository}/issues/{number})"
+    address = issue_url(text)
+    return text if address == text else f"[{text}]({address})"
 
 
 def _brief(pattern: Pattern) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 
@@ -10,30 +9,20 @@ from rich.table import Table
 from rich.text import Text
 
 import fixes
-from harness.case import Case, labels
+from harness.case import Case, issue_url, labels
 from harness.compat import VERIFIED_PAIRS, pair_state
 from harness.report.catalogue import state
 from harness.report.ladder import near, verdict_style
+from harness.report.rows import rows
 from harness.report.text import line
 from harness.run.trace import TvmInfo
 from harness.verdict.arm import ArmJudgement
 from harness.verdict.judge import Judgement
 from harness.verdict.words import describe
 
-KEY_WIDTH = 13
 _NOTES = 500
 _MOST_CONTRASTS = 8
 _Rows = Iterator[tuple[str, Text | str]]
-
-
-def rows(found: _Rows) -> Table:
-    """Keys on the left, what is known on the right."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="quiet", no_wrap=True, width=KEY_WIDTH)
-    table.add_column(overflow="fold", ratio=1)
-    for key, value in found:
-        table.add_row(key, value)
-    return table
 
 
 def about(case: Case) -> Table:
@@ -45,7 +34,7 @@ def _about(case: Case) -> _Rows:
     yield "case", Text(line(case.id), style="title")
     yield "", line(case.title)
     yield "file", line(str(near(case.path)), 400)
-    yield "issue", line(", ".join(map(_link, case.issue)), 400)
+    yield "issue", line(", ".join(map(issue_url, case.issue)), 400)
     yield "labels", line(", ".join(labels(case)))
     if case.notes:
         yield "notes", line(" ".join(case.notes.split()), _NOTES)
@@ -108,9 +97,4 @@ def commands(case: Case) -> Table:
     """What to type next."""
     path = shlex.quote(str(near(case.path)))
     others = "or run -v, compare, reduce, bless, export --as issue: same path"
-    return rows(iter([("next", line(f"tvm-repro locate {path}", 400)), ("", others)]))
-
-
-def _link(issue: str) -> str:
-    known = re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", issue)
-    return f"https://github.com/{known[1]}/issues/{known[2]}" if known else issue
+    return rows([("next", line(f"tvm-repro locate {path}", 400)), ("", others)])

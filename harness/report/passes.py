@@ -12,6 +12,7 @@ from rich.text import Text
 
 from harness.case import Case
 from harness.report import ir
+from harness.report.rows import rows
 from harness.report.text import line, styled
 from harness.run.trace import PassRun, Stage
 from harness.verdict.finding import Finding, Ground, Trial
@@ -76,17 +77,17 @@ def passes(case: Case, finding: Finding) -> Table:
 
 def conclusion(finding: Finding) -> Table:
     """Who is named, who noticed, and what is known of it: a line each."""
-    rows = Table.grid(padding=(0, 2))
-    rows.add_column(style="quiet", no_wrap=True, width=13)
-    rows.add_column(overflow="fold", ratio=1)
-    rows.add_row("introduced at", Text(*_introduced(finding)))
-    rows.add_row("noticed at", Text(_noticed(finding)))
+    return rows(_conclusion(finding))
+
+
+def _conclusion(finding: Finding) -> Iterator[tuple[str, Text]]:
+    yield "introduced at", Text(*_introduced(finding))
+    yield "noticed at", Text(_noticed(finding))
     if finding.odd:
-        rows.add_row("but", Text(finding.odd, style="expected"))
+        yield "but", Text(finding.odd, style="expected")
     if (lost := finding.recording.out_of_sight) is not None:
         said = f"looking at what {line(lost.name)} left came to no end; {_REST_UNKNOWN}"
-        rows.add_row("but", Text(said, style="expected"))
-    return rows
+        yield "but", Text(said, style="expected")
 
 
 def as_dict(case: Case, finding: Finding) -> dict[str, object]:

@@ -113,9 +113,13 @@ def _values(args: Mapping[str, Any] | tuple[Any, ...]) -> list[Any]:
 def make_pass(spec: PassSpec) -> Any:
     """The pass object that `spec` describes. Raises whatever its factory raises."""
     made = call_with(factory(spec), spec.args)
-    if isinstance(spec, PythonPass):  # TVM's Sequential takes nothing but passes
-        return tvm.transform.module_pass(lambda module, _: made(module), 0, name=spec.name)
-    return made
+    # TVM's Sequential takes nothing but passes.
+    return as_pass(made, spec.name) if isinstance(spec, PythonPass) else made
+
+
+def as_pass(function: Callable[..., Any], name: str) -> Any:
+    """A pass that does what `function` does to a module."""
+    return tvm.transform.module_pass(lambda module, _: function(module), 0, name=name)
 
 
 def call_with(factory: Callable[..., Any], args: Mapping[str, Any] | tuple[Any, ...]) -> Any:

@@ -53,12 +53,7 @@ class Narrator:
         except ValueDiffers as difference:
             end["mismatch"] = clip(str(difference))
         except BaseException as error:
-            raised = describe(error)
-            end["raised"] = {
-                "type": raised.type,
-                "message": raised.message,
-                "frames": raised.frames,
-            }
+            end["raised"] = describe(error).as_dict()
         self._records.send({"end": end, "seconds": time.perf_counter() - started})
         if end:
             # Outside the except clause: chaining would keep the frames, and what they hold, alive.

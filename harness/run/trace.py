@@ -45,6 +45,9 @@ class Raised:
     message: str
     frames: tuple[str, ...] = ()
 
+    def as_dict(self) -> dict[str, Any]:
+        return {"type": self.type, "message": self.message, "frames": self.frames}
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

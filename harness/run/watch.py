@@ -41,3 +41,4 @@ class Watch:
 
 
 NOTHING: Final = Watch()
+LOOKING: Final = Watch(record=True, look=True)

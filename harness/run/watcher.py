@@ -11,6 +11,7 @@ import tvm
 import tvm_ffi
 
 from harness import compat
+from harness.run import names
 from harness.run.narrate import Narrator, clip, describe
 from harness.run.watch import Path, Watch
 
@@ -63,7 +64,7 @@ class Watcher:
         """What `made` does as a pass, so that it is seen; itself when nothing is asked."""
         if not self._watch.asks or isinstance(made, tvm.transform.Pass):
             return made
-        return tvm.transform.module_pass(lambda module, _: made(module), 0, name=name)
+        return names.as_pass(made, name)
 
     def allows(self) -> bool:
         """Whether the pass that comes next may run."""
@@ -107,12 +108,7 @@ class Watcher:
             try:
                 compat.check_well_formed(module)
             except BaseException as error:
-                raised = describe(error)
-                looked["ill_formed"] = {
-                    "type": raised.type,
-                    "message": raised.message,
-                    "frames": raised.frames,
-                }
+                looked["ill_formed"] = describe(error).as_dict()
         self._tell(looked)
 
     def _tell(self, record: dict[str, Any]) -> None:

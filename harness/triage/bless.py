@@ -71,18 +71,6 @@ def bless(
         yield _blessing(report, pool.info, options, scope)
 
 
-def write(blessing: Blessing) -> None:
-    """Put the new text in place of the old, whole or not at all. Raises OSError."""
-    path = blessing.case.path
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(blessing.text, encoding="utf-8", newline="")
-        os.chmod(beside, path.stat().st_mode)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def show(blessing: Blessing, out: Console) -> None:
     """Tell why, and print the diff."""
     case = blessing.case

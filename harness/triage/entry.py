@@ -7,10 +7,9 @@ from typing import Any
 
 from harness.case import STAGES
 from harness.case.edit import REMOVED
-from harness.case.reading import read_tree
 from harness.case.tree import Path
 from harness.verdict.arm import ArmJudgement
-from harness.verdict.seen import as_expectation
+from harness.verdict.seen import as_data
 
 ARMS = ("stock", "fixed")
 _VERSIONS = ("tvm", "ffi")
@@ -86,7 +85,7 @@ def _of_arm(entry: Any, name: str) -> dict[str, Any]:
 
 
 def _arm(old: Mapping[str, Any], arm: ArmJudgement) -> dict[str, Any]:
-    seen = read_tree(as_expectation(arm.stages)).data
+    seen = as_data(arm.stages)
     new = dict(old)
     for difference in arm.differences:
         stage = difference.stage.value

@@ -10,7 +10,7 @@ from harness.case import Builder, Case, ModuleText
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace, PassRun, Stage
-from harness.run.watch import Path, Watch
+from harness.run.watch import LOOKING, Path, Watch
 from harness.triage.trials import leave_out
 from harness.verdict.finding import Culprit, Finding, Ground, Trial, noticed
 from harness.verdict.outcome import Mismatch, StageResult, stages
@@ -18,7 +18,6 @@ from harness.verdict.recording import Recording, merged
 from harness.verdict.signature import signature
 
 _PLAIN = Watch(record=True)
-_LOOKING = Watch(record=True, look=True)
 # Before it an operator has no meaning that could be run.
 _GIVES_MEANING = "LegalizeOps"
 _MOST_TRIALS = 60
@@ -82,12 +81,12 @@ def _first_look(
     case: Case, arm: str, pool: Pool
 ) -> tuple[list[tuple[StageResult, ...]], ArmTrace, ArmTrace]:
     """Runs that nobody watches, and two that record."""
-    jobs = [*campaign.jobs_of(case, [arm]), Job(case, arm, _PLAIN), Job(case, arm, _LOOKING)]
+    jobs = [*campaign.jobs_of(case, [arm]), Job(case, arm, _PLAIN), Job(case, arm, LOOKING)]
     traces: dict[Watch, list[ArmTrace]] = {}
     for job, trace in pool.run([jobs]):
         traces.setdefault(job.watch, []).append(trace)
     judged = [stages(trace) for trace in traces[Watch()]]
-    return judged, traces[_PLAIN][0], traces[_LOOKING][0]
+    return judged, traces[_PLAIN][0], traces[LOOKING][0]
 
 
 def _odd(seen: Sequence[StageResult], plain: ArmTrace) -> str:
@@ -115,7 +114,7 @@ def _ill_formed_in_sound_runs(case: Case, arm: str, pool: Pool) -> set[str]:
         update={"module": ModuleText(text=_SOUND), "run": (), "passes": (), "after": ()}
     )
     found: set[str] = set()
-    for _, trace in pool.run([[Job(small, arm, _LOOKING)]]):
+    for _, trace in pool.run([[Job(small, arm, LOOKING)]]):
         if not any(one.failed for one in stages(trace)):
             found |= {one.name for one in Recording(trace.passes).ill_formed}
     return found

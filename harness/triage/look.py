@@ -10,6 +10,7 @@ from harness.run.pool import Pool
 from harness.run.trace import Stage
 from harness.run.watch import Watch
 from harness.verdict.judge import Judgement
+from harness.verdict.outcome import first_failure
 from harness.verdict.words import message
 
 
@@ -49,4 +50,5 @@ def look(case: Case, arms: tuple[str, ...], index: int, pool: Pool) -> dict[str,
 def complaint(judgement: Judgement, arm: str) -> str:
     """What the first failing stage of an arm said; "" when none did."""
     stages = judgement.arms[arm].stages if arm in judgement.arms else ()
-    return next((message(result.outcome) for result in stages if result.failed), "")
+    failed = first_failure(stages)
+    return message(failed.outcome) if failed else ""

@@ -10,10 +10,9 @@ from harness.report.records import ArmRecord
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import PassRun
-from harness.run.watch import Path, Watch
+from harness.run.watch import LOOKING, Path, Watch
 from harness.verdict.recording import Recording
 
-_LOOKING = Watch(record=True, look=True)
 _MOST = 40
 _Texts = dict[Path, tuple[str, str]]  # before and after
 
@@ -51,7 +50,7 @@ def changed_by_passes(case: Case, pool: Pool, arms: Mapping[str, ArmRecord]) -> 
 def _passes(case: Case, pool: Pool) -> dict[Path, str]:
     """Where those passes stand, and what they are called."""
     recording = Recording(())
-    for _, trace in pool.run([[Job(case, "stock", _LOOKING)]]):
+    for _, trace in pool.run([[Job(case, "stock", LOOKING)]]):
         recording = Recording(trace.passes)
     stuck = (recording.unfinished,) if recording.unfinished else ()
     runs: tuple[PassRun, ...] = (*recording.changing, *stuck)

@@ -12,6 +12,7 @@ from harness.run.pool import Pool
 from harness.run.trace import ArmTrace
 from harness.verdict.arm import ArmJudgement, hold
 from harness.verdict.expectation import expects_failure
+from harness.verdict.outcome import first_failure
 from harness.verdict.words import describe
 
 
@@ -103,7 +104,7 @@ def _shows(held: Sequence[ArmJudgement], index: int, guard: bool) -> bool:
 
 
 def _failure(arm: ArmJudgement) -> str:
-    failed = next((result for result in arm.stages if result.failed), None)
+    failed = first_failure(arm.stages)
     return f"{failed.stage.value}: {describe(failed)}" if failed else "nothing failed"
 
 

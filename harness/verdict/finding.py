@@ -8,7 +8,7 @@ from enum import Enum
 
 from harness.run.trace import PassRun, Stage
 from harness.run.watch import Path
-from harness.verdict.outcome import Mismatch, StageResult
+from harness.verdict.outcome import Mismatch, StageResult, first_failure
 from harness.verdict.recording import Recording
 from harness.verdict.signature import same_bug, signature
 
@@ -75,9 +75,9 @@ class Finding:
 
 def noticed(stages: Sequence[StageResult]) -> StageResult | None:
     """The first stage that fails without being asked for a check, else the first that fails."""
-    failed = [one for one in stages if one.failed]
-    by_itself = (one for one in failed if one.stage not in (Stage.INPUT, Stage.WELL_FORMED))
-    return next(by_itself, None) or next(iter(failed), None)
+    checks = (Stage.INPUT, Stage.WELL_FORMED)
+    by_itself = (one for one in stages if one.failed and one.stage not in checks)
+    return next(by_itself, None) or first_failure(stages)
 
 
 def trial(seen: Sequence[StageResult], without: Sequence[Sequence[StageResult]]) -> Trial:

@@ -111,6 +111,11 @@ class StageResult:
         return isinstance(self.outcome, Failure)
 
 
+def first_failure(stages: Sequence[StageResult]) -> StageResult | None:
+    """The first stage that failed, if one did."""
+    return next((result for result in stages if result.failed), None)
+
+
 def stages(trace: ArmTrace) -> tuple[StageResult, ...]:
     """All eight stages of an arm, in order.
 

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.case import Case, area, kinds
+from harness.case import Case, area, issue_url, kinds
 from harness.report.html.sides import Sides, as_data
 from harness.report.matrix import Matrix, Release, Row
 from harness.report.records import ArmRecord, JudgementRecord, Record, StageRecord
 from harness.report.text import block, line
 from harness.verdict.word import Verdict
 
-_ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 _URL = re.compile(r"https?://[!-~]+")
 _WORDS = list(Verdict)
 
@@ -48,8 +47,7 @@ def details(matrix: Matrix, ir: Mapping[str, Sequence[Sides]]) -> str:
 def issues(case: Case | None) -> Iterable[tuple[str, str]]:
     """The issues of a case with their addresses; "" for one that leads nowhere."""
     for text in case.issue if case else ():
-        known = _ISSUE.fullmatch(text)
-        address = f"https://github.com/{known[1]}/issues/{known[2]}" if known else text
+        address = issue_url(text)
         yield line(text), address if _URL.fullmatch(address) else ""
 
 

@@ -9,7 +9,7 @@ from harness.report.text import code
 from harness.run.trace import TvmInfo
 from harness.triage.export.script import script
 from harness.verdict.judge import Judgement
-from harness.verdict.outcome import StageResult
+from harness.verdict.outcome import StageResult, first_failure
 from harness.verdict.signature import Signature
 from harness.verdict.words import describe, message
 
@@ -58,7 +58,7 @@ def _expected(case: Case, judgement: Judgement) -> Iterator[str]:
     for title, one in judgement.contrasts.items():
         arm = one.arms.get("stock")
         if arm is not None and title in same:
-            failed = next((result for result in arm.stages if result.failed), None)
+            failed = first_failure(arm.stages)
             told.append(f"- {title}: {_place(failed) if failed else 'right'}")
     if told:
         yield "\n".join(["For comparison, siblings of the same program:", "", *told])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
@@ -31,6 +31,11 @@ from harness.case import (
 from harness.triage.export.modules import class_name
 from harness.triage.export.values import array, called, literal, value
 
+AS_MODULE = (
+    "if not isinstance(mod, tvm.IRModule):",
+    "    mod = tvm.IRModule.from_expr(mod)",
+)
+HAS_RELAX = "relaxed = any(isinstance(one, relax.Function) for one in mod.functions.values())"
 # What a program calls its own things: no parameter of a case may be called so.
 OWN = frozenset(
     "I R T WrongValue again args build_input callee compare contextlib executable failed fresh gc "
@@ -125,11 +130,15 @@ def machine(spec: BuildSpec) -> str:
     return f"relax.VirtualMachine(executable, {device})"
 
 
+def called_on(case: Case, relaxed: bool | None) -> str:
+    """What functions are taken from: the virtual machine, or the executable itself."""
+    made = machine(case.build)
+    return {True: made, False: "executable", None: f"{made} if relaxed else executable"}[relaxed]
+
+
 def input_builder(case: Case, relaxed: bool | None) -> str:
     """A function that builds the module as it was before the passes, for ``same_as: input``."""
-    made = machine(case.build)
-    last = {True: made, False: "executable", None: f"{made} if relaxed else executable"}[relaxed]
-    statements = [*build(case, relaxed, "given_mod"), f"return {last}"]
+    statements = [*build(case, relaxed, "given_mod"), f"return {called_on(case, relaxed)}"]
     return block("def build_input()", statements)
 
 
@@ -180,17 +189,7 @@ def _call_by_name(call: Call, number: int, callee: str, names: list[str]) -> Ite
         for name, arg in zip(names, call.args, strict=True)
     ]  # fmt: skip
     yield f"args = [{', '.join(given)}]"
-    yield f"result{number} = {callee}[{literal(call.function)}](*args)"
-    tolerance = _tolerance(call)
-    match call.equals:
-        case NoCheck():
-            pass
-        case Mapping():
-            for name, check in call.equals.items():
-                got = f"to_numpy(args[{names.index(name)}])"
-                yield f"compare({got}, {_expected(check)}{tolerance})"
-        case check:
-            yield f"compare(to_numpy(result{number}), {_expected(check)}{tolerance})"
+    yield from _called(call, number, callee, lambda name: str(names.index(name)), _expected)
     if call.same_as_input:
         yield from _same_as_input(call, number, f"[{', '.join(given)}]")
 
@@ -205,6 +204,21 @@ def _call_by_position(call: Call, number: int, callee: str) -> Iterator[str]:
         yield "values = dict(zip(names, given))"
     yield from (f"{name} = values[{literal(name)}]" for name in free if name not in OWN)
     yield "args = [to_tvm(one) for one in given]"
+    yield from _called(
+        call, number, callee, lambda name: f"names.index({literal(name)})", _evaluated
+    )
+    if call.same_as_input:
+        yield from _same_as_input(call, number, "[to_tvm(one) for one in given]")
+
+
+def _called(
+    call: Call,
+    number: int,
+    callee: str,
+    place: Callable[[str], str],
+    expected: Callable[[Any], str],
+) -> Iterator[str]:
+    """The call with `args`, and its checks; `place` says where a parameter stands among them."""
     yield f"result{number} = {callee}[{literal(call.function)}](*args)"
     tolerance = _tolerance(call)
     match call.equals:
@@ -212,12 +226,9 @@ def _call_by_position(call: Call, number: int, callee: str) -> Iterator[str]:
             pass
         case Mapping():
             for name, check in call.equals.items():
-                got = f"to_numpy(args[names.index({literal(name)})])"
-                yield f"compare({got}, {_evaluated(check)}{tolerance})"
+                yield f"compare(to_numpy(args[{place(name)}]), {expected(check)}{tolerance})"
         case check:
-            yield f"compare(to_numpy(result{number}), {_evaluated(check)}{tolerance})"
-    if call.same_as_input:
-        yield from _same_as_input(call, number, "[to_tvm(one) for one in given]")
+            yield f"compare(to_numpy(result{number}), {expected(check)}{tolerance})"
 
 
 def _same_as_input(call: Call, number: int, fresh: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from harness.case import (
     PassSpec,
     Pattern,
     PythonPass,
+    issue_url,
 )
 from harness.run.trace import TvmInfo
 from harness.triage.export import program
@@ -151,17 +152,12 @@ def helpers(code: str) -> list[str]:
 
 def about(case: Case, info: TvmInfo) -> str:
     """The docstring, and in remarks what a program cannot do."""
-    links = [_link(one) for one in case.issue if one != "unreported"]
+    links = [issue_url(one) for one in case.issue if one != "unreported"]
     told = [case.title, *(["", *links] if links else [])]
     told += ["", *case.notes.strip().splitlines()] if case.notes.strip() else []
     docstring = "\n".join(told).replace("\\", "\\\\").replace('"""', "'''")
     remarks = "\n".join(f"# {line}".rstrip() for line in _remarks(case, info))
     return f'"""{docstring}\n"""\n\n{remarks}\n'
-
-
-def _link(issue: str) -> str:
-    repository, hash_, number = issue.partition("#")
-    return f"https://github.com/{repository}/issues/{number}" if hash_ else issue
 
 
 def _remarks(case: Case, info: TvmInfo) -> Iterator[str]:
@@ -303,22 +299,16 @@ def _load(case: Case) -> Iterator[str]:
         text = case.module.text.strip("\n").replace("\\", "\\\\").replace('"""', '\\"""')
         yield f'module_text = """\n{text}\n"""\n'
         read = "mod = tvm.script.from_source(module_text, check_well_formed=False)"
-        yield from _step("load", [read, *_AS_MODULE])
+        yield from _step("load", [read, *program.AS_MODULE])
     else:
         made = f"mod = {program.builder_call(case.module)}"
-        yield from _step("load", [made, *_AS_MODULE])
-
-
-_AS_MODULE = (
-    "if not isinstance(mod, tvm.IRModule):",
-    "    mod = tvm.IRModule.from_expr(mod)",
-)
+        yield from _step("load", [made, *program.AS_MODULE])
 
 
 def _build(case: Case, same_as_input: bool) -> Iterator[str]:
     relaxed = program.has_relax(case)
-    look = "relaxed = any(isinstance(one, relax.Function) for one in mod.functions.values())"
-    statements = [*([look] if relaxed is None else []), *program.build(case, relaxed)]
+    look = [program.HAS_RELAX] if relaxed is None else []
+    statements = [*look, *program.build(case, relaxed)]
     yield from _step("build", statements)
     machine = f"callee = {program.machine(case.build)}"
     if relaxed is None:

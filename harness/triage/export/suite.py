@@ -108,12 +108,14 @@ def _statements(case: Case, expected: str, refused: ErrorPattern | None) -> Iter
     if isinstance(case.module, ModuleText) and class_name(case.module.text):
         yield as_class(case.module.text, "Before") + "\n"
         yield "mod = Before"
-    elif isinstance(case.module, ModuleText):
-        yield f"mod = tvm.script.from_source({case.module.text!r}, check_well_formed=False)"
     else:
-        yield f"mod = {program.builder_call(case.module)}"
-    if not (isinstance(case.module, ModuleText) and class_name(case.module.text)):
-        yield "if not isinstance(mod, tvm.IRModule):\n    mod = tvm.IRModule.from_expr(mod)"
+        read = "mod = tvm.script.from_source({}, check_well_formed=False)"
+        yield (
+            read.format(repr(case.module.text))
+            if isinstance(case.module, ModuleText)
+            else f"mod = {program.builder_call(case.module)}"
+        )
+        yield from program.AS_MODULE
     yield "relax.analysis.well_formed(mod)"
     if any(call.same_as_input for call in case.run) and case.build.enabled:
         yield "given_mod = mod"
@@ -137,11 +139,9 @@ def _statements(case: Case, expected: str, refused: ErrorPattern | None) -> Iter
 def _built(case: Case) -> Iterator[str]:
     relaxed = program.has_relax(case)
     if relaxed is None:
-        yield "relaxed = any(isinstance(one, relax.Function) for one in mod.functions.values())"
+        yield program.HAS_RELAX
     yield from ["", *program.build(case, relaxed)]
-    made = program.machine(case.build)
-    last = {True: made, False: "executable", None: f"{made} if relaxed else executable"}[relaxed]
-    yield f"callee = {last}"
+    yield f"callee = {program.called_on(case, relaxed)}"
     if any(call.same_as_input for call in case.run):
         yield program.input_builder(case, relaxed)
     for number, _ in enumerate(case.run):

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-import yaml
-
 from harness import campaign
 from harness.case import Case
 from harness.compat import canonical
@@ -18,7 +16,7 @@ from harness.run.pool import Pool
 from harness.triage.new.failure import Failure, message_pattern
 from harness.verdict.normalise import normalise
 from harness.verdict.outcome import Crash, Error, Outcome, StageResult, stages
-from harness.verdict.seen import as_expectation
+from harness.verdict.seen import as_data
 from harness.verdict.words import describe, kind
 
 # Of the words of two messages: releases print the objects in them differently.
@@ -51,7 +49,7 @@ def observe(case: Case, pool: Pool) -> Observation | str:
     ((_, trace),) = pool.run([[Job(case, "stock")]])
     seen = stages(trace)
     failed = tuple(f"{one.stage.value}: {describe(one)}" for one in seen if one.failed)
-    return Observation(yaml.safe_load(as_expectation(seen)), failed, seen)
+    return Observation(as_data(seen), failed, seen)
 
 
 def as_reported(failure: Failure, seen: Sequence[StageResult]) -> bool:

@@ -9,6 +9,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -23,7 +24,7 @@ from harness.run.pool import Pool
 from harness.triage.reduce.begin import CannotReduce, begin
 from harness.triage.reduce.face import Face, pace
 from harness.triage.reduce.finish import finish
-from harness.triage.reduce.goal import with_time, without_what_is_behind
+from harness.triage.reduce.goal import without_what_is_behind
 from harness.triage.reduce.moves import moves
 from harness.triage.reduce.oracle import Candidate, Oracle
 from harness.triage.reduce.program import Data, size
@@ -110,7 +111,7 @@ def search_all(search: Search, case: Case, written: Data) -> None:
         search.take(found.program)
     search.run(chosen)
     if goal.signature.failure == "hang" and goal.seconds < case.limits.seconds:
-        patient = Oracle(case, oracle.pool, with_time(goal, case.limits.seconds), oracle.told)
+        patient = Oracle(case, oracle.pool, replace(goal, seconds=case.limits.seconds), oracle.told)
         patient.calls, patient.seconds = oracle.calls, oracle.seconds
         steps = (Candidate(0, one) for one in reversed(search.history))
         search.oracle = patient

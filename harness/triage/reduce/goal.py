@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.run.trace import Stage
 from harness.triage.reduce.program import Data, Program
@@ -113,7 +113,3 @@ def without_what_is_behind(program: Program, goal: Signature) -> list[Program]:
             keys.update(step)
         found.append(Program(program.module, {k: v for k, v in keys.items() if v is not None}))
     return found
-
-
-def with_time(goal: Goal, seconds: float) -> Goal:
-    return replace(goal, seconds=seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from harness.triage.reduce.script import DIALECTS, in_order
+from harness.triage.reduce.script import DIALECTS, in_order, members
 
 _ALWAYS = DIALECTS | set(dir(builtins)) | {"tvm", "np", "tvm_ffi", "relax", "tirx", "tir"}
 
@@ -18,13 +18,12 @@ def undefined(tree: ast.Module) -> list[str]:
     known = set(_ALWAYS)
     functions: list[ast.FunctionDef] = []
     for node in tree.body:
-        known |= {node.name} if isinstance(node, ast.ClassDef) else set()
-        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(one, ast.FunctionDef):
-                functions.append(one)
-                known |= {one.name} if one is node else set()
-            else:
-                known |= _given(one)
+        known |= {node.name} if isinstance(node, ast.ClassDef | ast.FunctionDef) else set()
+    for one in members(tree):
+        if isinstance(one, ast.FunctionDef):
+            functions.append(one)
+        else:
+            known |= _given(one)
     return [name for one in functions for name in _unknown(one, known)]
 
 

@@ -77,11 +77,16 @@ def parsed(text: str) -> Script:
 
 
 def _functions(tree: ast.Module) -> Iterator[Function]:
+    for one in members(tree):
+        if isinstance(one, ast.FunctionDef):
+            made_by = " ".join(ast.unparse(decorator) for decorator in one.decorator_list)
+            yield Function(one, "relax" if "R.function" in made_by else "kernel")
+
+
+def members(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements of a module text, those of its classes in place of them."""
     for node in tree.body:
-        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(one, ast.FunctionDef):
-                made_by = " ".join(ast.unparse(decorator) for decorator in one.decorator_list)
-                yield Function(one, "relax" if "R.function" in made_by else "kernel")
+        yield from node.body if isinstance(node, ast.ClassDef) else [node]
 
 
 def in_order(node: ast.AST) -> Iterator[ast.AST]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +10,10 @@ from typing import Any
 from harness.case.edit import REMOVED, edited
 from harness.case.reading import read_tree
 from harness.case.tree import Path as Place
-from harness.case.writing import written
+from harness.case.writing import put, written
 from harness.triage.reduce.program import KEYS, Program
 from harness.verdict.outcome import StageResult
-from harness.verdict.seen import as_expectation
+from harness.verdict.seen import as_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +56,9 @@ class SmallCase:
         ------
         OSError
         """
-        folder = self.path.parent
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, self.path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        put(self.path, text)
 
 
 def stock_as_seen(stages: Sequence[StageResult]) -> Any:
     """What was seen of a case, as it says it under `expect:`."""
-    return {"stock": read_tree(as_expectation(stages)).data}
+    return {"stock": as_data(stages)}

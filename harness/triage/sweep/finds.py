@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,8 @@ from pathlib import Path
 
 from harness import campaign
 from harness.case import Case, ModuleText
+from harness.report.records import JudgementRecord
+from harness.report.results import read_results
 from harness.run.pool import Pool
 from harness.run.trace import Stage
 from harness.triage.sweep.probes import Outcome
@@ -117,19 +118,18 @@ def known_in(file: Path, cases: Sequence[Case]) -> Known:
 
     Raises
     ------
-    OSError, ValueError
+    ResultsError
         When it cannot be read, or is no results file.
     """
     variants = {one.id: one for case in cases for one in campaign.variants(case)}
     found: set[tuple[str, ...]] = set()
-    lines = file.read_text(encoding="utf-8").splitlines()
-    for line in map(json.loads, lines[1:]):
-        parts = {line["case"]: line}
-        parts |= {f"{line['case']}#{k}": v for k, v in line.get("contrasts", {}).items()}
+    for line in read_results([file]).records.values():
+        parts: dict[str, JudgementRecord] = {line.case: line}
+        parts |= {f"{line.case}#{title}": one for title, one in line.contrasts.items()}
         for id, part in parts.items():
-            text = part["arms"].get("stock", {}).get("signature")
+            text = part.arms["stock"].signature if "stock" in part.arms else None
             for name in _names(variants[id]) if id in variants else [""]:
-                found |= _keys(text, name, line["case"]) if text else set()
+                found |= _keys(text, name, line.case) if text else set()
     return frozenset(found)
 
 

@@ -9,13 +9,12 @@ from harness.case import BuildSpec, Case, Limits, ModuleText, PassSpec, Versione
 from harness.run.lane import Job
 from harness.run.pool import Pool
 from harness.run.trace import ArmTrace, Stage
-from harness.run.watch import NOTHING, Watch
+from harness.run.watch import LOOKING, NOTHING
 from harness.triage.sweep.inputs import calls, compared
 from harness.verdict.outcome import Ok, StageResult, stages
 
 LEGALIZE = "relax.transform.LegalizeOps"
 SECONDS = 20.0
-_LOOKING = Watch(record=True, look=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ def _run(probes: Sequence[Probe], pool: Pool, ran: bool) -> Iterator[tuple[Probe
     by_key = {}
     halves: list[list[Job]] = [[], []]
     for number, probe in enumerate(probes):
-        job = Job(as_case(probe, ran), "stock", NOTHING if ran else _LOOKING)
+        job = Job(as_case(probe, ran), "stock", NOTHING if ran else LOOKING)
         by_key[_key(job)] = probe
         halves[number % 2].append(job)
     for job, trace in pool.run([half for half in halves if half]):

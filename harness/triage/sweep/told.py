@@ -21,13 +21,12 @@ from harness.case import (
     TupleArg,
 )
 from harness.case.args import ArangeArg, Arg, FullArg, TensorArg
-from harness.case.reading import read_tree
 from harness.case.writing import written
 from harness.report.text import line
 from harness.triage.sweep.finds import Find, Kind
 from harness.triage.sweep.inputs import TOLERANCE, calls
 from harness.triage.sweep.probes import Outcome, Tally
-from harness.verdict.seen import as_expectation
+from harness.verdict.seen import as_data
 
 _MOST_NAMES = 6
 
@@ -101,7 +100,7 @@ def _keys(find: Find, outcome: Outcome) -> dict[str, Any]:
         "what was observed.\n",
         "module": probe.case.module.text.strip("\n") + "\n",
         "passes": [one.name for one in probe.passes],
-        "expect": {"stock": read_tree(as_expectation(outcome.stages)).data},
+        "expect": {"stock": as_data(outcome.stages)},
     }
     if outcome.ran:
         keys["run"] = [_call(call) for call in calls(probe.case)]
