@@ -243,7 +243,7 @@ class Child:
 
         A pipe holds at most 1 MiB, so the number of reads is bounded too.
         """
-        for fd in (self._records, self._out, self._err):
+        for fd in self.fds:
             for _ in range(_PIPE // _CHUNK):
                 if fd not in self.open or not select.select([fd], [], [], 0)[0]:
                     break

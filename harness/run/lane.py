@@ -52,12 +52,14 @@ class Lane:
         spawn: bool,
     ) -> None:
         self.jobs = deque(jobs)
-        self._server = server
+        self.server: host.Server | None = None  # that its processes come from
+        self._serving = server
         self._modules = tuple(sorted({name for job in jobs for name in job.case.requires}))
         self._spawn = spawn or any(_target_kind(job.case) in _UNFORKABLE for job in jobs)
         self._loader: Child | None = None
         self._arm: Child | None = None
         self._load_counted = False
+        self._unheard = False  # a server went before it had forked what it was asked for
 
     def children(self) -> list[Child]:
         return [child for child in (self._loader, self._arm) if child is not None]
@@ -70,13 +72,15 @@ class Lane:
         case, key, token = job.case, next(_keys), host.fresh_token()
         if self._spawn:
             alone = wire.Alone(key, token, case, job.arm, job.watch)
-            control = self._server(True, ()).control
-            self._arm = Child(control, alone, case.limits.seconds, host.STARTUP_SECONDS)
+            self.server = self._serving(True, ())
+            self._arm = Child(self.server.control, alone, case.limits.seconds, host.STARTUP_SECONDS)
         elif self._loader is None:
             load = wire.Load(key, token, case)
-            control = self._server(False, self._modules).control
+            self.server = self._serving(False, self._modules)
             # A server that was just started is still busy with its imports.
-            self._loader = Child(control, load, case.limits.seconds, host.STARTUP_SECONDS)
+            self._loader = Child(
+                self.server.control, load, case.limits.seconds, host.STARTUP_SECONDS
+            )
             self._load_counted = False
         elif self._loader.transcript.loaded:
             last = len(self.jobs) == 1
@@ -122,11 +126,16 @@ class Lane:
     def lose(self, end: End) -> Iterator[Outcome]:
         """The server died with this lane alone on it: its current job did that.
 
-        Or the server was killed because it did not end the job, whose time was over.
+        Or the server was killed because it did not end the job, whose time was over. One that had
+        not begun the job may have been dying before: the job is kept for the next, once.
         """
-        child = self._arm or self._loader
-        if child is not None and child.killed_at is not None:
-            end = child.end()
+        if (child := self._arm or self._loader) is not None:
+            child.drain()
+            if child.killed_at is not None:
+                end = child.end()
+            elif not child.pid and not self._unheard:
+                self._unheard = True
+                return
         if self._arm is not None:
             yield self._finish(end)
         elif self._loader is not None and self.jobs:

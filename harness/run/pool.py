@@ -84,8 +84,8 @@ class Pool:
                 lost = self._turn(active)
                 for lane in active:
                     yield from lane.settle()
-                if lost is not None:
-                    yield from _blame(active, suspects, lost)
+                for server in lost:
+                    yield from _blame(server, active, suspects)
                 for lane in [lane for lane in active if not lane.jobs]:
                     lane.abandon()
                     active.remove(lane)
@@ -100,8 +100,8 @@ class Pool:
             self._servers[kind] = Server(cold, safe, self._within)
         return self._servers[kind]
 
-    def _turn(self, active: list[Lane]) -> End | None:
-        """Start what can start, wait for news, take it in; tells when a server was lost."""
+    def _turn(self, active: list[Lane]) -> list[Server]:
+        """Start what can start, wait for news, take it in; tells which servers were lost."""
         try:
             for lane in active:
                 lane.advance()
@@ -110,16 +110,14 @@ class Pool:
         self._wait([child for lane in active for child in lane.children()])
         now = time.monotonic()
         for lane in active:
-            if not lane.enforce_time(now):
-                for server in self._servers.values():
-                    server.process.kill()
-        for kind, server in list(self._servers.items()):
-            if not server.alive():
-                server.close()
-                del self._servers[kind]
-                self._deadly.add(kind)
-                return _end_of(server.process.returncode)
-        return None
+            if not lane.enforce_time(now) and lane.server is not None:
+                lane.server.process.kill()
+        lost = {kind: server for kind, server in self._servers.items() if not server.alive()}
+        for kind, server in lost.items():
+            server.close()
+            del self._servers[kind]
+            self._deadly.add(kind)
+        return list(lost.values())
 
     def _wait(self, children: list[Child]) -> None:
         """Sleep until somebody says something or a time limit runs out."""
@@ -140,12 +138,13 @@ def _end_of(returncode: int) -> End:
     return End(Stopped.ITSELF, code=returncode)
 
 
-def _blame(active: list[Lane], suspects: deque[Lane], end: End) -> Iterator[Outcome]:
+def _blame(server: Server, active: list[Lane], suspects: deque[Lane]) -> Iterator[Outcome]:
     """After the loss of a server: who was alone on it did it; of several, each is tried alone."""
-    if len(active) == 1:
-        yield from active[0].lose(end)
-    for lane in active:
+    there = [lane for lane in active if lane.server is server]
+    if len(there) == 1:
+        yield from there[0].lose(_end_of(server.process.returncode))
+    for lane in there:
         lane.abandon()
+        active.remove(lane)
         if lane.jobs:
             suspects.append(lane)
-    active.clear()

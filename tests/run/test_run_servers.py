@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -31,12 +32,28 @@ time.sleep(1000)
 def test_a_case_that_stops_the_fork_server(
     tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is over its time, as the server is that should end it; a new one serves the next case."""
+    """It is over its time, as the server is that should end it; a new one serves the next case.
+
+    A server that has nothing to do with it is left alone.
+    """
     monkeypatch.setattr(host, "GRACE_SECONDS", 0.2)
+    other = pool._server(True, ())
     stopping = built(tmp_path, STOPPING, limits={"seconds": 1})
     assert faults(run_once(stopping, pool)) == ["load: hang"]
+    assert pool._server(True, ()) is other
     assert report_on(make_case(tmp_path, **SOUND), pool).verdict is Verdict.GUARDS
     assert left_by(os.getpid()) == set()
+
+
+@pytest.mark.fault("server")
+def test_a_server_that_was_dying_when_it_was_asked(tmp_path: Path, pool: Pool) -> None:
+    """It has begun nothing, so nobody is to blame."""
+    (server,) = [one for kind, one in pool._servers.items() if kind == (False, ())]
+    server.process.send_signal(signal.SIGSTOP)
+    killer = threading.Timer(0.3, server.process.kill)
+    killer.start()
+    assert report_on(make_case(tmp_path, **SOUND), pool).verdict is Verdict.GUARDS
+    killer.join()
 
 
 @pytest.mark.fault("server")
