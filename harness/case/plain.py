@@ -67,6 +67,8 @@ def plain_value(text: str) -> bool | int | float | str | None:
     """
     if text[:1].isalpha() and text.lower() not in _SPECIAL_WORDS:
         return text  # most scalars are: the rest is slower
+    if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) <= LONGEST_NUMBER:
+        return int(text)  # most others are
     if text in _BOOL:
         return _BOOL[text]
     if text in _NULL:

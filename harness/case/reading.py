@@ -44,17 +44,17 @@ class _Open:
 
 def read_tree(text: str) -> Tree:
     """Read one YAML document. Never raises: what is wrong is in `flaws`."""
-    lines = Lines(text)
-    reader = _Reader(lines)
+    tree = Tree(Lines(text))
+    reader = _Reader(tree)
     try:
         for event in _events(text):
             reader.take(event)
     except yaml.MarkedYAMLError as error:
-        reader.tree.whole = False
-        reader.tree.flaws.append(_syntax_flaw(error, lines))
+        tree.whole = False
+        tree.flaws.append(_syntax_flaw(error, tree.lines))
     except _Stop:
-        reader.tree.whole = False
-    return reader.tree
+        tree.whole = False
+    return tree
 
 
 def _events(text: str) -> Iterator[Any]:
@@ -80,9 +80,8 @@ def _syntax_flaw(error: yaml.MarkedYAMLError, lines: Lines) -> Flaw:
 
 
 class _Reader:
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
-        self.tree = Tree()
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
         self.stack: list[_Open] = []
         self.documents = 0
 
@@ -111,7 +110,7 @@ class _Reader:
 
     def _scalar(self, event: Any) -> None:
         self._refuse_tag_and_anchor(event)
-        plain = event.style in ("", None)
+        plain = not event.style
         if self._wants_key():
             self._key(event, plain)
             return
@@ -128,8 +127,7 @@ class _Reader:
             return event.value
 
     def _wants_key(self) -> bool:
-        top = self.stack[-1] if self.stack else None
-        return top is not None and isinstance(top.into, dict) and top.key is None
+        return bool(self.stack) and self.stack[-1].key is None and type(self.stack[-1].into) is dict
 
     def _key(self, event: Any, plain: bool) -> None:
         top = self.stack[-1]
@@ -145,10 +143,10 @@ class _Reader:
         path = (*top.path, key)
         if path in self.tree.keys:
             bad = True
-            hint = f"first given on line {self.tree.keys[path].line}"
+            hint = f"first given on line {self.tree.place(self.tree.keys[path]).line}"
             self._flaw(event, f"duplicate key `{key}`", hint=hint)
         if not bad:
-            self.tree.keys[path] = self._spot(event)
+            self.tree.keys[path] = event
         top.key, top.throw_away = key, bad
 
     def _open(self, event: Any, container: dict[str, Any] | list[Any]) -> None:
@@ -167,7 +165,7 @@ class _Reader:
         """Put `value` where it belongs; returns its path."""
         if not self.stack:
             self.tree.data = value
-            self.tree.values[()] = self._spot(event)
+            self.tree.values[()] = event
             return ()
         top = self.stack[-1]
         if isinstance(top.into, list):
@@ -178,7 +176,7 @@ class _Reader:
         else:
             path = (*top.path, str(top.key))
             top.into[str(top.key)] = value
-        self.tree.values[path] = self._spot(event)
+        self.tree.values[path] = event
         return path
 
     def _placed(self) -> None:
@@ -195,11 +193,8 @@ class _Reader:
     def _flaw(
         self, event: Any, message: str, got: str = "", hint: str = "", expected: str = ""
     ) -> None:
-        self.tree.flaws.append(Flaw(self._spot(event), message, expected, got, hint))
+        self.tree.flaws.append(Flaw(self.tree.place(event), message, expected, got, hint))
 
     def _stop(self, event: Any, message: str, expected: str) -> NoReturn:
         self._flaw(event, message, expected=expected)
         raise _Stop
-
-    def _spot(self, event: Any) -> Spot:
-        return Spot(*self.lines.place(event.start_mark.index), getattr(event, "style", None) or "")

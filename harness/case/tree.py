@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import yaml
+
+from harness.case.lines import Lines
+
 Path: TypeAlias = "tuple[str | int, ...]"
 
 
@@ -31,21 +35,28 @@ class Flaw:
 class Tree:
     """What a file says.
 
-    `values` and `keys` give positions by path. When `whole` is False the text broke off: what
-    was read before that is in `data`, and not worth checking.
+    `values` and `keys` hold, by path, the YAML event that each came as. When `whole` is False the
+    text broke off: what was read before that is in `data`, and not worth checking.
     """
 
+    lines: Lines
     data: Any = None
-    values: dict[Path, Spot] = field(default_factory=dict)
-    keys: dict[Path, Spot] = field(default_factory=dict)
+    values: dict[Path, yaml.Event] = field(default_factory=dict)
+    keys: dict[Path, yaml.Event] = field(default_factory=dict)
     flaws: list[Flaw] = field(default_factory=list)
     whole: bool = True
+
+    def place(self, event: yaml.Event) -> Spot:
+        """Where `event` begins."""
+        place = self.lines.place(event.start_mark.index)
+        return Spot(*place, getattr(event, "style", None) or "")
 
     def spot(self, path: Path) -> Spot:
         """Where `path` stands: its key, or itself in a list; the nearest thing around it else."""
         while path not in self.keys and path not in self.values and path:
             path = path[:-1]
-        return self.keys.get(path) or self.values.get(path) or Spot(1, 1)
+        event = self.keys.get(path) or self.values.get(path)
+        return self.place(event) if event else Spot(1, 1)
 
     def at(self, path: Path, otherwise: Any = None) -> Any:
         """The value at `path`."""
@@ -59,4 +70,5 @@ class Tree:
 
     def value_spot(self, path: Path) -> Spot:
         """Where the value at `path` begins."""
-        return self.values.get(path) or self.spot(path)
+        event = self.values.get(path)
+        return self.place(event) if event else self.spot(path)
