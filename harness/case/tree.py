@@ -48,6 +48,7 @@ class Tree:
 
     def place(self, event: yaml.Event) -> Spot:
         """Where `event` begins."""
+        assert event.start_mark is not None, "parsed, not made"
         place = self.lines.place(event.start_mark.index)
         return Spot(*place, getattr(event, "style", None) or "")
 
