@@ -48,7 +48,7 @@ def test_a_case_that_stops_the_fork_server(
 @pytest.mark.fault("server")
 def test_a_server_that_was_dying_when_it_was_asked(tmp_path: Path, pool: Pool) -> None:
     """It has begun nothing, so nobody is to blame."""
-    (server,) = [one for kind, one in pool._servers.items() if kind == (False, ())]
+    server = pool._server(False, ())
     server.process.send_signal(signal.SIGSTOP)
     killer = threading.Timer(0.3, server.process.kill)
     killer.start()
@@ -58,7 +58,7 @@ def test_a_server_that_was_dying_when_it_was_asked(tmp_path: Path, pool: Pool) -
 
 @pytest.mark.fault("server")
 def test_a_server_that_died_while_nothing_ran(tmp_path: Path, pool: Pool) -> None:
-    (server,) = [one for kind, one in pool._servers.items() if kind == (False, ())]
+    server = pool._server(False, ())
     server.process.kill()
     server.process.wait()
     assert report_on(make_case(tmp_path, **SOUND), pool).verdict is Verdict.GUARDS
