@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale [--cases 1000] [--no-run]
 
-The cases are those of ``repros/`` that have two arms, with copies of them under other names.
+The cases are those of ``repros/`` that have two arms, without their contrasts, with copies of them
+under other names: so 1,000 cases are 2,000 runs.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 
 from harness import campaign
 from harness.case import discover
+from harness.case.edit import REMOVED, edited
+from harness.case.writing import put
 
 ROOT = Path(__file__).parents[1]
 PYTHON = [sys.executable, "-m"]
@@ -64,7 +67,8 @@ def copy_cases(folder: Path, number: int) -> int:
         source = paths[index % len(paths)]
         target = folder / "repros" / source.parent.name / str(index // len(paths))
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
+        text = source.read_text(encoding="utf-8")
+        put(target / source.name, edited(text, {("contrasts",): REMOVED}))
         for beside in source.parent.glob("*.py"):
             shutil.copy(beside, target)
     return number
