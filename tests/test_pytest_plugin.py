@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -135,6 +136,30 @@ def test_green(project: Path, workers: list[str]) -> None:
     assert "tvm imported: True" not in done.stdout
     suite = ElementTree.parse(project / "junit.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("9", "0", "2")
+
+
+def test_on_two_hosts(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """As the README says it; the other host is a socket server in a folder of its own."""
+    put(project, "area/contrasts", WITH_CONTRASTS)
+    shutil.copy(SEED, project / "repros" / "seed.yaml")
+    there = tmp_path_factory.mktemp("there")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    words = [sys.executable, "-u", "-m", "execnet.script.socketserver", address]
+    server = subprocess.Popen(words, cwd=there, env=environment(), stdout=subprocess.PIPE)
+    try:
+        assert server.stdout is not None
+        assert b"Entering Accept loop" in server.stdout.readline()
+        workers = ["--tx=popen", f"--tx=socket={address}//chdir={there}", "--dist=load"]
+        copied = ["--rsyncdir=repros", "--rsyncdir=conftest.py"]
+        done = run(project, str(project / "repros"), "-v", *workers, *copied)
+    finally:
+        server.kill()
+        server.communicate()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert closing(done) == "1 reproduces, 1 guards"
+    assert set(re.findall(r"^\[(gw\d)\].* PASSED", done.stdout, re.M)) == {"gw0", "gw1"}
+    assert (there / "repros" / "seed.yaml").exists()
 
 
 WRONG = (
