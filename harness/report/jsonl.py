@@ -34,7 +34,7 @@ VARYING: Final = frozenset({"started", "seconds", "stdout", "stderr"})
 # Texts that quote a message of TVM's, with its addresses.
 QUOTING: Final = frozenset({"message", "reason", "seen"})
 _MESSAGE: Final = 4_000
-_TAIL: Final = 4_000
+_OUTPUT: Final = 4_000  # its two ends: where it died in Python stands first, in C++ last
 _FRAMES: Final = 30
 _FRAME: Final = 300
 
@@ -179,8 +179,8 @@ def _arm(arm: ArmJudgement) -> dict[str, Any]:
     if trace.fix is not None:
         record["fix"] = _fix(trace.fix)
     if arm.telling.failed or arm.differences:
-        record["stdout"] = trace.stdout[-_TAIL:]
-        record["stderr"] = trace.stderr[-_TAIL:]
+        record["stdout"] = cut(trace.stdout, _OUTPUT)
+        record["stderr"] = cut(trace.stderr, _OUTPUT)
     return record
 
 

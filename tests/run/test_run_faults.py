@@ -451,4 +451,4 @@ def test_a_module_that_cannot_be_imported_hurts_who_requires_it(text: str, tmp_p
     if "ctypes" in text:
         lines = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
         (bad,) = (line for line in lines if line.get("case") == "bad")
-        assert bad["arms"]["stock"]["stderr"], "where it died"
+        assert "deadly_import.py" in bad["arms"]["stock"]["stderr"], "where it died"
